@@ -1,0 +1,10 @@
+module github.com/rebound-go/rebound
+
+go 1.26.0
+
+require (
+	github.com/hashicorp/go-cleanhttp v0.5.2
+	github.com/stretchr/testify v1.12.1
+)
+
+require go.yaml.in/yaml/v3 v3.0.5 // indirect
