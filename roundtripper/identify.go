@@ -1,0 +1,56 @@
+package roundtripper
+
+// This file holds the names that a call goes by: request ID and idempotency
+// key.
+
+import (
+	"math/rand/v2"
+)
+
+// identify settles the request ID and the idempotency key; fromContext is the
+// key that the context has.
+func (c *call) identify(fromContext string) error {
+	if h := c.policy.RequestIDHeader; h != "" {
+		switch ids := c.orig.Header[h]; len(ids) {
+		case 0:
+			c.requestID[0] = newRequestID()
+		case 1:
+			if err := validateName("request ID", ids[0]); err != nil {
+				return err
+			}
+			c.requestID[0] = ids[0]
+		default:
+			return &InvalidError{"request ID", "the request has several"}
+		}
+	}
+	if c.policy.KeyHeader == "" {
+		return nil
+	}
+	key := fromContext
+	switch keys := c.orig.Header[c.policy.KeyHeader]; {
+	case len(keys) > 1:
+		return &InvalidError{"idempotency key", "the request has several"}
+	case len(keys) == 1 && keys[0] != "":
+		key = keys[0]
+	}
+	if key == "" {
+		return nil
+	}
+	c.key[0] = key
+	return validateName("idempotency key", key)
+}
+
+// newRequestID makes 128 random bits in hex. An ID is there to be found again
+// in a log; unlike a key it need not be unguessable.
+func newRequestID() string {
+	const digits = "0123456789abcdef"
+	var id [32]byte
+	for i := 0; i < len(id); i += 16 {
+		n := rand.Uint64()
+		for j := range 16 {
+			id[i+j] = digits[n&15]
+			n >>= 4
+		}
+	}
+	return string(id[:])
+}

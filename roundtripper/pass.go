@@ -1,0 +1,61 @@
+package roundtripper
+
+// This file holds the way of a call whose policy asks for nothing.
+
+import (
+	"io"
+	"net/http"
+	"reflect"
+	"time"
+)
+
+// inert reports whether p is the zero Policy.
+func (p Policy) inert() bool { return reflect.ValueOf(p).IsZero() }
+
+// passes reports whether req may go through as it is: there is nothing to do
+// for it but to look at what comes back.
+func (t *Transport) passes(req *http.Request) bool {
+	ctx := req.Context()
+	return t.inert && !hasBody(req) && ctx.Err() == nil &&
+		ctx.Value(scopeKey{}) == nil && validateURL(req) == nil
+}
+
+// pass sends req as it is. Nothing is measured: the look at a clock would cost
+// as much as all the rest.
+func (t *Transport) pass(req *http.Request) (*http.Response, error) {
+	resp, err := t.base.RoundTrip(req)
+	if err == nil && resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
+		if resp.Body == nil {
+			resp.Body = http.NoBody
+		}
+		resp.Body = passedBody{resp.Body}
+		return resp, nil
+	}
+	// A failure, or a body that must stay as it is: like any other call.
+	c := &call{t: t, policy: t.policy, orig: req, start: time.Now()}
+	a := &c.first
+	a.call, a.number, a.req = c, 1, *req.WithContext(a)
+	a.silence.Store(notWaiting)
+	c.current, c.charged = a, 1
+	resp, err = c.receive(a, resp, err)
+	rec := c.judge(a, resp, err)
+	_, stop := c.plan(a, rec)
+	return c.finish(rec, resp, stop)
+}
+
+// passedBody marks a response that passed, for [ReportFrom].
+type passedBody struct{ io.ReadCloser }
+
+// report is all that is known of a call that passed: its times are zero.
+func (passedBody) report(resp *http.Response) *Report {
+	v := Verdict{Reason: ReasonOK}
+	if resp.StatusCode >= 400 {
+		v.Reason = ReasonStatus
+	}
+	r := &Report{
+		Attempts: []Attempt{{Number: 1, StatusCode: resp.StatusCode, Sent: true, Charged: true, Verdict: v}},
+		Stop:     v.Reason,
+	}
+	r.note(resp, &Policy{}, time.Now())
+	return r
+}

@@ -1,0 +1,198 @@
+package roundtripper
+
+// This file holds the request body: what each attempt reads, what is kept of
+// it, and who closes it.
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// requestBody is the request body of one attempt. The base transport may read
+// and close it on a goroutine of its own, even after RoundTrip has returned;
+// so that the source is never touched by two at once, the end of the attempt
+// takes the source away, and a Read that is still under way closes it when it
+// is done.
+//
+// The source is closed exactly once: by the base, when the attempt is over, or
+// not at all where nothing was read and another attempt takes it over.
+type requestBody struct {
+	attempt *attempt
+	src     io.ReadCloser
+	size    int64 // what the request declares; 0 or less: unknown
+	keep    int64 // the most bytes to keep for a replay
+
+	mu      sync.Mutex
+	reading bool
+	read    bool // Read was called
+	closed  bool // by the base
+	over    bool // the attempt is
+	gone    bool // src is closed or taken over
+	err     error
+	count   int64 // bytes read
+	ended   bool  // all of them: there is nothing more to read
+	kept    []byte
+	whole   bool // kept is all of it
+}
+
+func (b *requestBody) Read(p []byte) (n int, err error) {
+	b.mu.Lock()
+	if b.closed || b.over {
+		b.mu.Unlock()
+		return 0, errBodyOver
+	}
+	b.reading, b.read = true, true
+	b.mu.Unlock()
+
+	b.attempt.upload(true)
+	defer func() { // also when the source panics
+		b.attempt.upload(false)
+		b.mu.Lock()
+		b.reading = false
+		b.note(p[:n], err)
+		shut := b.over && !b.gone
+		b.gone = b.gone || shut
+		b.mu.Unlock()
+		if shut {
+			b.src.Close()
+		}
+	}()
+	return b.src.Read(p)
+}
+
+// note keeps what was read for a replay, and what is wrong with the source: its
+// own error, or a length that is not the one declared.
+func (b *requestBody) note(p []byte, err error) {
+	if b.over || b.closed {
+		return
+	}
+	b.count += int64(len(p))
+	b.ended = err == io.EOF || b.size > 0 && b.count == b.size
+	switch known := b.size > 0; {
+	case err != nil && err != io.EOF:
+		b.err = err
+	case known && b.count > b.size, known && err == io.EOF && b.count < b.size:
+		b.err = errBodyLength
+	}
+	if b.keep < 0 {
+		return
+	}
+	if b.err != nil || int64(len(p)) > b.keep-int64(len(b.kept)) {
+		b.keep, b.kept, b.whole = -1, nil, false // useless, or too long
+		return
+	}
+	b.kept = append(b.kept, p...)
+	b.whole = b.ended
+}
+
+// Close closes the source, unless nothing was read of it: then it stays as it
+// is until the attempt is over, since another one could still send it.
+func (b *requestBody) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	shut := b.read && !b.gone
+	b.gone = b.gone || shut
+	b.mu.Unlock()
+	if !shut {
+		return nil
+	}
+	return b.src.Close()
+}
+
+// finish is the end of the attempt: nothing is read any more.
+func (b *requestBody) finish() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	b.over = true
+	shut := !b.reading && !b.gone
+	b.gone = b.gone || shut
+	b.mu.Unlock()
+	if shut {
+		b.src.Close()
+	}
+}
+
+// leave is the end of an attempt whose response is the caller's. A base that is
+// in the middle of the body may go on sending: it answers for the source, and
+// closes it. One that never looked at it, or is through, may have forgotten to.
+func (b *requestBody) leave() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	midway := b.read && !b.ended
+	b.mu.Unlock()
+	if !midway {
+		b.finish()
+	}
+}
+
+// wasRead reports whether the base has read anything, or tried to.
+func (b *requestBody) wasRead() bool {
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.read
+}
+
+// failure is the error of the source itself, which no repeat would mend.
+func (b *requestBody) failure() error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+// takeBack ends the attempt without closing the source, if it is untouched:
+// then it is free for another one.
+func (b *requestBody) takeBack() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.read || b.gone {
+		return false
+	}
+	b.over, b.gone = true, true
+	return true
+}
+
+// wasKept reports whether all of the body was read and kept.
+func (b *requestBody) wasKept() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.whole
+}
+
+// copy gives the body that was kept. Any number of them may be read at once.
+func (b *requestBody) copy() (io.ReadCloser, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return io.NopCloser(bytes.NewReader(b.kept)), nil
+}
+
+// upload breaks the silence, if there is one, while the base waits for the
+// caller's body, and lets it begin anew when a piece has been read.
+func (a *attempt) upload(reading bool) {
+	if a.call.policy.IdleTimeout == 0 {
+		return
+	}
+	to := int64(moving)
+	if !reading {
+		to = int64(a.call.elapsedNow())
+	}
+	if now := a.silence.Load(); now != notWaiting {
+		a.silence.CompareAndSwap(now, to)
+	}
+}
+
+// hasBody reports whether there is a body to be sent.
+func hasBody(req *http.Request) bool {
+	return req.Body != nil && req.Body != http.NoBody
+}
