@@ -1,6 +1,6 @@
 package roundtripper_test
 
-// This file tests Headless(), line by line of its specification.
+// This file tests Headless(), promise by promise.
 
 import (
 	"context"
@@ -100,7 +100,7 @@ func TestHeadlessNeverRetries(t *testing.T) {
 	}
 }
 
-// The client of the specification exposes GET only.
+// A client that only reads repeats GET and nothing else.
 func TestHeadlessRepeatsOnlyGET(t *testing.T) {
 	for method, want := range map[string]int{"GET": 3, "": 3, "HEAD": 1, "OPTIONS": 1, "POST": 1, "PUT": 1, "DELETE": 1, "get": 1} {
 		twRun(t, "method="+method, func(t *testing.T) {
@@ -209,10 +209,10 @@ func TestHeadlessConfigured(t *testing.T) {
 		{"MaxDelay 0", func(p *roundtripper.Policy) { p.MaxDelay = 0 }, twStep{status: 503}, []time.Duration{0, 0, 0}},
 		{"MaxDelay 0, Retry-After 60", func(p *roundtripper.Policy) { p.MaxDelay = 0 }, twStep{status: 503, header: ra}, []time.Duration{0, 0, 0}},
 		{"MaxDelay 150 ms", func(p *roundtripper.Policy) { p.MaxDelay = 150 * twTick }, twStep{status: 503}, []time.Duration{0, 100 * twTick, 250 * twTick}},
-		{"the spec's own: 5 s, one retry, 2 s", func(p *roundtripper.Policy) {
+		{"5 s, one retry, 2 s", func(p *roundtripper.Policy) {
 			p.AttemptTimeout, p.MaxRetries, p.MaxDelay = 5*time.Second, 1, 2*time.Second
 		}, twStep{after: time.Hour, status: 503}, []time.Duration{0, 5100 * twTick}},
-		{"the spec's own, Retry-After 60", func(p *roundtripper.Policy) {
+		{"5 s, one retry, 2 s, Retry-After 60", func(p *roundtripper.Policy) {
 			p.AttemptTimeout, p.MaxRetries, p.MaxDelay = 5*time.Second, 1, 2*time.Second
 		}, twStep{status: 503, header: ra}, []time.Duration{0, 2 * time.Second}},
 		{"eight retries: doubled up to MaxDelay", func(p *roundtripper.Policy) { p.MaxRetries = 8 }, twStep{status: 503},
@@ -280,8 +280,8 @@ func TestHeadlessWorstCaseHappens(t *testing.T) {
 	})
 }
 
-// A context that is over at an attempt's boundary is terminal. The specified
-// client sleeps on; this one must return at once.
+// A context that is over at an attempt's boundary is terminal, and one that
+// ends during a wait ends the wait: a sleep that is deaf to it would go on.
 func TestHeadlessCanceled(t *testing.T) {
 	twRun(t, "before the call", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

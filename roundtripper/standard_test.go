@@ -1,7 +1,7 @@
 package roundtripper_test
 
-// This file tests Standard(): what the lesson on retries says of an ordinary
-// client of reads and writes.
+// This file tests Standard(): what may heal, what is safe to repeat, and its
+// clocks and waits.
 
 import (
 	"context"

@@ -150,7 +150,7 @@ func TestWorstCase(t *testing.T) {
 		{"the zero Policy", roundtripper.Policy{}, nil, 0, false},
 		{"no retries", roundtripper.Headless(), func(p *roundtripper.Policy) { p.MaxRetries = 0 }, 8 * time.Second, true},
 		{"no waits", roundtripper.Headless(), func(p *roundtripper.Policy) { p.MaxDelay = 0 }, 24 * time.Second, true},
-		{"the spec's own: 2 x 5 s + 2 s", roundtripper.Headless(), func(p *roundtripper.Policy) {
+		{"2 x 5 s + 2 s", roundtripper.Headless(), func(p *roundtripper.Policy) {
 			p.AttemptTimeout, p.MaxRetries, p.MaxDelay = 5*time.Second, 1, 2*time.Second
 		}, 12 * time.Second, true},
 		{"a total above it", roundtripper.Headless(), func(p *roundtripper.Policy) { p.TotalTimeout = time.Minute }, 34 * time.Second, true},
