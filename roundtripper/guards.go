@@ -89,19 +89,8 @@ func (c *call) admit() (Reason, error) {
 // call's time or, where that has no end, after the gate's MaxWait in all.
 func (c *call) awaitNetwork() (offline.Pass, Reason, error) {
 	gate, total := c.guards.gate, c.policy.TotalTimeout
-	ctx := c.ctx()
-	if legacy := legacyCancel(c.orig); legacy != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithCancel(ctx)
-		defer cancel()
-		go func() {
-			select {
-			case <-legacy:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-	}
+	ctx, stop := c.heedLegacy()
+	defer stop()
 	if total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadlineCause(ctx, c.start.Add(total), &timeoutError{"total timeout", total, nil})
@@ -124,6 +113,29 @@ func (c *call) awaitNetwork() (offline.Pass, Reason, error) {
 		return pass, ReasonOffline, c.endedBy(err)
 	default:
 		return pass, ReasonDeadline, c.endedBy(err)
+	}
+}
+
+// heedLegacy is the caller's context, ended by Request.Cancel too. stop ends it
+// and what it takes.
+func (c *call) heedLegacy() (ctx context.Context, stop func()) {
+	legacy := legacyCancel(c.orig)
+	if legacy == nil {
+		return c.ctx(), func() {}
+	}
+	ctx, cancel := context.WithCancel(c.ctx())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-legacy:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		<-gone
 	}
 }
 
