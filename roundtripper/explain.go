@@ -5,6 +5,7 @@ package roundtripper
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -31,19 +32,39 @@ func (p Policy) WorstCase() (d time.Duration, ok bool) {
 }
 
 func (p Policy) attemptsWorst() time.Duration {
-	attempts := after(time.Duration(p.MaxRetries), 1)
-	d := times(p.AttemptTimeout, attempts)
+	retries := time.Duration(p.MaxRetries)
+	attempts := after(retries, 1)
+	d := after(times(p.AttemptTimeout, attempts), p.waitsWorst(retries))
 	if p.ShareRetryAfter {
 		d = after(d, times(after(p.MaxDelay, p.MaxDelay/leaveOver), attempts))
 	}
-	d = after(d, times(p.MaxDelay, attempts-1))
-	if p.RetryAfter == HonorRetryAfter && p.MaxDelay > 0 {
-		for _, s := range p.spans(int(min(attempts-1, spansShown))) {
-			d = after(d, s.high)
+	return d
+}
+
+// waitsWorst is the sum of the longest waits. A Retry-After may make each of
+// them MaxDelay, and where it is honoured the backoff comes on top.
+func (p Policy) waitsWorst(retries time.Duration) time.Duration {
+	if p.MaxDelay == 0 {
+		return 0
+	}
+	waits := p.spans(int(min(retries, spansShown)))
+	longest := func(s span) time.Duration {
+		switch p.RetryAfter {
+		case HonorRetryAfter:
+			return after(p.MaxDelay, s.high)
+		case ClampRetryAfter:
+			return p.MaxDelay
 		}
-		if last := p.spans(spansShown); attempts-1 > spansShown {
-			d = after(d, times(last[spansShown-1].high, attempts-1-spansShown))
-		}
+		return min(p.MaxDelay, s.high)
+	}
+	var d time.Duration
+	for _, s := range waits {
+		d = after(d, longest(s))
+	}
+	if rest := retries - time.Duration(len(waits)); rest > 0 {
+		// Nobody knows how a strategy goes on; MaxDelay bounds the most of it.
+		last := span{p.MaxDelay, max(p.MaxDelay, waits[len(waits)-1].high)}
+		d = after(d, times(longest(last), rest))
 	}
 	return d
 }
@@ -201,7 +222,7 @@ func (p Policy) repeated() string {
 func (p Policy) heals() string {
 	what := "network errors, attempt timeouts"
 	if len(p.Statuses) > 0 {
-		what = strings.Trim(fmt.Sprint(p.Statuses), "[]") + ", " + what
+		what = ranges(p.Statuses) + ", " + what
 	}
 	if p.Envelope {
 		what += `; not if the body says "retryable": false`
@@ -210,6 +231,26 @@ func (p Policy) heals() string {
 		what += "; Decide has the last word"
 	}
 	return what
+}
+
+// ranges writes statuses in a row, those of more than three together as one
+// range.
+func ranges(statuses []int) string {
+	var words []string
+	for i := 0; i < len(statuses); {
+		n := 1
+		for i+n < len(statuses) && statuses[i+n] == statuses[i]+n {
+			n++
+		}
+		if n > 3 {
+			words = append(words, fmt.Sprintf("%d-%d", statuses[i], statuses[i+n-1]))
+		} else {
+			n = 1
+			words = append(words, strconv.Itoa(statuses[i]))
+		}
+		i += n
+	}
+	return strings.Join(words, " ")
 }
 
 func (p Policy) retryAfterRule() string {

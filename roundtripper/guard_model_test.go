@@ -146,6 +146,22 @@ func TestGuardsSharedByLayers(t *testing.T) {
 	})
 }
 
+// A gate that only the inner layer has waits there: the outer call, which does
+// the repeating, sees attempts that were charged and one that takes its time.
+func TestOfflineInAnInnerLayer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		base, inner := gdAway(offline.Config{})
+		inner.Breaker = nil
+		outer := quick(gdPolicy())
+		outer.MaxRetries = 2
+		time.AfterFunc(time.Minute, func() { base.set(true) })
+		r := gdEnd(t, roundtripper.New(roundtripper.New(base, inner), outer), gdGet(context.Background(), gdURL))
+		if len(r.Attempts) != 3 || r.Stop != roundtripper.ReasonOK || r.Elapsed < time.Minute || base.count() < 8 {
+			t.Errorf("stop %q after %d attempts, %v and %d sends: want the third to wait", r.Stop, len(r.Attempts), r.Elapsed, base.count())
+		}
+	})
+}
+
 // A layer further inside that fails without an answer is no sign of life for
 // the guards further outside, whatever it stopped for.
 func TestGuardsOfInnerFailures(t *testing.T) {
@@ -430,6 +446,7 @@ func TestOfflineFiveHundredCalls(t *testing.T) {
 			defer mu.Unlock()
 			if r.Stop != roundtripper.ReasonOK {
 				t.Errorf("stop %q", r.Stop)
+				return
 			}
 			charged, attempts = charged+len(gdCharged(r)), attempts+len(r.Attempts)
 			left = append(left, r.Attempts[len(r.Attempts)-1].Start)
@@ -450,6 +467,9 @@ func TestOfflineFiveHundredCalls(t *testing.T) {
 		}
 		if probes < 5+8 || probes > 5+20 { // 1, 2, 4, 8, 16 and then 30 s at the longest, half that at the shortest
 			t.Errorf("%d probes in five minutes", probes)
+		}
+		if len(left) != 500 {
+			t.Fatalf("%d of 500 calls came through", len(left))
 		}
 		slices.SortFunc(left, time.Time.Compare)
 		first, last := left[0], left[len(left)-1]
