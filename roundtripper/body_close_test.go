@@ -299,6 +299,41 @@ func TestBodyStaysOpenUntilTheAnswerIsRead(t *testing.T) {
 	}
 }
 
+// Nor is the end of the answer, by itself, the end of an upload, whether that
+// has begun by then or not.
+func TestUploadOutlivesTheEndOfTheAnswer(t *testing.T) {
+	for name, begins := range map[string]time.Duration{"begun": 0, "not begun": 50 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				body := &probe{src: &slowReader{strings.NewReader(strings.Repeat("x", 100))}}
+				body.hold(true)
+				sent := make(chan string)
+				base := baseFunc(func(req *http.Request) (*http.Response, error) {
+					go func() {
+						time.Sleep(begins)
+						data, err := io.ReadAll(req.Body)
+						body.hold(false)
+						req.Body.Close()
+						sent <- fmt.Sprint(len(data), " ", err)
+					}()
+					return answer(req, 200, "early"), nil
+				})
+				resp, err := roundtripper.New(base, roundtripper.Standard()).RoundTrip(newRequest(t, "POST", anyURL, body))
+				outcome(t, resp, err)
+				time.Sleep(25 * time.Millisecond)
+				if data, err := io.ReadAll(resp.Body); string(data) != "early" || err != nil {
+					t.Errorf("answer = %q, %v", data, err)
+				}
+				if got := <-sent; got != "100 <nil>" {
+					t.Errorf("the base sent %s of 100 bytes", got)
+				}
+				resp.Body.Close()
+				body.check(t, "body")
+			})
+		})
+	}
+}
+
 // Whoever closes the answer gives up the upload as well; the base finds that
 // out at its next Read, and the body is closed once nobody reads it.
 func TestClosingTheAnswerEndsTheUpload(t *testing.T) {

@@ -99,7 +99,7 @@ func (c *call) handOver(resp *http.Response) *http.Response {
 	a.handed = true
 	if resp.Body == http.NoBody || ending(a.state.Load()) == finished {
 		a.end(finished)
-		a.out.leave()
+		a.out.leave(true)
 	}
 	return resp
 }

@@ -329,7 +329,7 @@ func TestBudgetBalance(t *testing.T) {
 	})
 }
 
-// gdModel is the breaker as the design has it, for one call at a time.
+// gdModel is the breaker by its rules, for one call at a time.
 type gdModel struct {
 	state    breaker.State
 	row      int

@@ -118,15 +118,17 @@ func (b *requestBody) finish() {
 
 // leave is the end of an attempt whose response is the caller's. A base that is
 // in the middle of the body may go on sending: it answers for the source, and
-// closes it. One that never looked at it, or is through, may have forgotten to.
-func (b *requestBody) leave() {
+// closes it. One that is through may have forgotten to, and so may one that
+// never began: for that one the Close of the response is waited for, unless it
+// is the last of the call.
+func (b *requestBody) leave(last bool) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
-	midway := b.read && !b.ended
+	done := b.ended || last && !b.read
 	b.mu.Unlock()
-	if !midway {
+	if done {
 		b.finish()
 	}
 }

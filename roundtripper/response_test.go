@@ -245,8 +245,22 @@ func TestCloseDuringReadOfHeldJSON(t *testing.T) {
 		if !strings.HasPrefix(text, got.String()) {
 			t.Errorf("limit %d: read %d bytes, not the beginning of the body", limit, got.Len())
 		}
-		if n, err := resp.Body.Read(make([]byte, 1)); limit > 100 && (n != 0 || err == nil) {
-			t.Errorf("limit %d: Read after Close = %d, %v", limit, n, err)
+	}
+}
+
+// After Close nothing more is read, and that is no end of the body.
+func TestReadAfterClose(t *testing.T) {
+	srv, wire := serveLoopback(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `"`+strings.Repeat("x", 1<<16)+`"`)
+	}))
+	for name, policy := range map[string]roundtripper.Policy{"none": {}, "all read ahead": roundtripper.Headless(), "a part": {ReadJSON: 100}} {
+		resp, err := roundtripper.New(wire, policy).RoundTrip(newRequest(t, "GET", srv.URL, nil))
+		outcome(t, resp, err)
+		resp.Body.Read(make([]byte, 1))
+		resp.Body.Close()
+		if n, err := resp.Body.Read(make([]byte, 1)); n != 0 || err == nil || err == io.EOF {
+			t.Errorf("%s: Read after Close = %d, %v", name, n, err)
 		}
 	}
 }

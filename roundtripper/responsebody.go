@@ -32,7 +32,7 @@ func (b *responseBody) Read(p []byte) (int, error) {
 	case io.EOF:
 		a.end(finished)
 		if a.handed {
-			a.out.leave()
+			a.out.leave(false)
 		}
 		return n, io.EOF
 	default:
