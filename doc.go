@@ -7,6 +7,10 @@
 //     [github.com/rebound-go/rebound/roundtripper/budget] and
 //     [github.com/rebound-go/rebound/roundtripper/offline] make many calls
 //     together behave; they know no HTTP.
+//   - [github.com/rebound-go/rebound/webhookmw] wraps any http.Handler and lets
+//     through only deliveries that are signed, fresh, whole, well-formed and
+//     new; [github.com/rebound-go/rebound/webhookmw/rehearse] is a sender that
+//     rehearses an endpoint.
 //   - [github.com/rebound-go/rebound/retryafter] reads and writes the
 //     Retry-After header.
 //   - [github.com/rebound-go/rebound/backoff] says how long to wait.
