@@ -24,8 +24,7 @@ func (c *call) judge(a *attempt, resp *http.Response, err error) *Attempt {
 		rec.StatusCode = resp.StatusCode
 		c.report.note(resp, c.policy, time.Now())
 		c.share(resp)
-	}
-	if resp == nil {
+	} else {
 		rec.Sent = a.mayHaveLeft(err)
 		rec.Err = a.timedOut(err)
 	}
