@@ -23,7 +23,7 @@ import (
 type attempt struct {
 	call   *call
 	number int32
-	timed  bool // a Read of the response body has been here: the watch is there
+	timed  bool // a Read of the response body has been here: the end is watched for
 	handed bool // the response is the caller's
 
 	marks atomic.Uint32 // what has become of the connection
@@ -34,12 +34,10 @@ type attempt struct {
 	resp  io.ReadCloser // the base's response body, once there is one
 	begun time.Duration // since the call's start
 
-	limit   atomic.Int64 // since the call's start, when time is up; 0: never
 	silence atomic.Int64 // since the call's start, when the peer fell silent; or one of the two below
 
 	mu    sync.Mutex
-	watch *watch          // nil: nobody waits for the end
-	trace context.Context // nil: nobody has asked
+	asked *asked // nil: the base wants nothing of the context
 }
 
 // Values of attempt.silence while there is no silence to measure.
@@ -61,9 +59,11 @@ const (
 	cutOff           // draining its response took too long
 )
 
-// watch is what an attempt needs while somebody waits for its end.
-type watch struct {
-	done       chan struct{}
+// asked is what an attempt needs once the base asks something of its context:
+// the trace, or the end.
+type asked struct {
+	trace      context.Context // nil: not asked for
+	done       chan struct{}   // nil: nobody waits for the end
 	timer      *time.Timer
 	stopParent func() bool
 	funcs      []*func()
@@ -74,8 +74,8 @@ var _ context.Context = (*attempt)(nil)
 // Deadline implements [context.Context].
 func (a *attempt) Deadline() (time.Time, bool) {
 	at, ok := a.call.ctx().Deadline()
-	limit := time.Duration(a.limit.Load())
-	if limit == 0 || a.has(unclocked) {
+	limit := a.limit()
+	if limit == 0 {
 		return at, ok
 	}
 	if own := a.call.start.Add(limit); !ok || own.Before(at) {
@@ -89,7 +89,7 @@ func (a *attempt) Done() <-chan struct{} {
 	a.ended() // a clock may have run out while nobody was watching
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.watched().done
+	return a.watch().done
 }
 
 // Err implements [context.Context].
@@ -124,7 +124,7 @@ func (a *attempt) AfterFunc(f func()) (stop func() bool) {
 	a.ended()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w := a.watched()
+	w := a.watch()
 	if ending(a.state.Load()) != running {
 		go f()
 		return func() bool { return false }
@@ -143,13 +143,24 @@ func (a *attempt) AfterFunc(f func()) (stop func() bool) {
 	}
 }
 
-// watched makes the watch if there is none. The caller holds a.mu.
-func (a *attempt) watched() *watch {
-	if a.watch != nil {
-		return a.watch
+// ask makes room for what is asked. The caller holds a.mu.
+func (a *attempt) ask() *asked {
+	if a.asked == nil {
+		a.asked = new(asked)
 	}
-	w := &watch{done: make(chan struct{})}
-	a.watch = w
+	return a.asked
+}
+
+// watched reports whether somebody waits for the end. The caller holds a.mu.
+func (a *attempt) watched() bool { return a.asked != nil && a.asked.done != nil }
+
+// watch makes sure that the end is noticed. The caller holds a.mu.
+func (a *attempt) watch() *asked {
+	w := a.ask()
+	if w.done != nil {
+		return w
+	}
+	w.done = make(chan struct{})
 	if ending(a.state.Load()) != running {
 		close(w.done)
 		return w
@@ -163,23 +174,34 @@ func (a *attempt) watched() *watch {
 
 // startClock is the moment at which the attempt is sent.
 func (a *attempt) startClock() {
-	p := a.call.policy
-	limit := p.TotalTimeout
-	if d := p.AttemptTimeout; d > 0 && (limit == 0 || a.begun < limit-d) {
-		limit = after(a.begun, d)
-	}
-	a.limit.Store(int64(limit))
-	a.marks.Store(0) // Prepare may have had connections of its own
+	a.marks.Store(clocked) // Prepare may have had connections of its own
 	a.listen()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.watch != nil && ending(a.state.Load()) == running {
+	if a.watched() && ending(a.state.Load()) == running {
 		a.wind() // somebody has watched since before
 	}
 }
 
-// wind sets the timer of the watch to when the attempt is to be looked at next.
-// The caller holds a.mu.
+// limit is when time is up, since the call's start; 0: never. Prepare and
+// GetBody have the call's time, not the attempt's.
+func (a *attempt) limit() time.Duration {
+	p := a.call.policy
+	limit := p.TotalTimeout
+	switch marks := a.marks.Load(); {
+	case marks&unclocked != 0:
+		return 0
+	case marks&clocked == 0:
+		return limit
+	}
+	if d := p.AttemptTimeout; d > 0 && (limit == 0 || a.begun < limit-d) {
+		limit = after(a.begun, d)
+	}
+	return limit
+}
+
+// wind sets the timer to when the attempt is to be looked at next. The caller
+// holds a.mu, and somebody waits for the end.
 func (a *attempt) wind() {
 	now := a.call.elapsedNow()
 	e, next := a.due(now)
@@ -187,10 +209,10 @@ func (a *attempt) wind() {
 		return
 	}
 	wait := max(0, next-now)
-	if a.watch.timer == nil {
-		a.watch.timer = time.AfterFunc(wait, a.tick)
+	if a.asked.timer == nil {
+		a.asked.timer = time.AfterFunc(wait, a.tick)
 	} else {
-		a.watch.timer.Reset(wait)
+		a.asked.timer.Reset(wait)
 	}
 }
 
@@ -200,7 +222,7 @@ func (a *attempt) due(now time.Duration) (e ending, next time.Duration) {
 	if a.has(unclocked) {
 		return running, 0
 	}
-	next = time.Duration(a.limit.Load())
+	next = a.limit()
 	if next != 0 && now >= next {
 		if next == a.call.policy.TotalTimeout {
 			return byTotal, 0
@@ -246,10 +268,10 @@ func (a *attempt) release() {
 	a.out.finish()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	w := a.watch
-	if w == nil {
+	if !a.watched() {
 		return
 	}
+	w := a.asked
 	if w.timer != nil {
 		w.timer.Stop()
 	}
@@ -262,10 +284,10 @@ func (a *attempt) release() {
 func (a *attempt) end(e ending) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.state.CompareAndSwap(int32(running), int32(e)) || a.watch == nil {
+	if !a.state.CompareAndSwap(int32(running), int32(e)) || !a.watched() {
 		return
 	}
-	w := a.watch
+	w := a.asked
 	close(w.done)
 	if w.timer != nil {
 		w.timer.Stop()
@@ -337,6 +359,7 @@ const (
 	connDials                    // it began to make one
 	connStood                    // it stands
 	connGot                      // the request has one
+	clocked                      // it has been sent: its own clock runs
 	unclocked                    // it is the caller's: no clock of ours runs
 )
 
@@ -354,8 +377,8 @@ func isTraceKey(key any) bool { return traced.Value(key) != nil }
 func (a *attempt) connTrace() context.Context {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.trace == nil {
-		a.trace = httptrace.WithClientTrace(a.call.ctx(), &httptrace.ClientTrace{
+	if a.ask().trace == nil {
+		a.asked.trace = httptrace.WithClientTrace(a.call.ctx(), &httptrace.ClientTrace{
 			GetConn:      func(string) { a.marks.Or(connAsked) },
 			DNSStart:     func(httptrace.DNSStartInfo) { a.marks.Or(connDials) },
 			ConnectStart: func(_, _ string) { a.marks.Or(connDials) },
@@ -367,7 +390,7 @@ func (a *attempt) connTrace() context.Context {
 			GotConn: func(httptrace.GotConnInfo) { a.marks.Or(connGot) },
 		})
 	}
-	return a.trace
+	return a.asked.trace
 }
 
 // dialling reports whether the attempt was still making its connection.

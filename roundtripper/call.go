@@ -4,6 +4,7 @@ package roundtripper
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -21,20 +22,18 @@ type call struct {
 	orig   *http.Request // the caller's own; never written to
 	start  time.Time
 
-	requestID [1]string // as the value of its header
-	key       [1]string // likewise
+	requestID [1]string  // as the value of its header
+	key       *[1]string // likewise; nil: none
 
-	maxRetries int
-	nested     bool // it would repeat, but a call around it does
-	sole       bool // it, or a call around it, repeats: calls inside of it must not
-	unsure     bool // an earlier attempt was sent and never answered
-	bodyFree   bool // no attempt has the caller's body, and nothing was read of it
+	maxRetries int32
+	charged    int32 // attempts that count
+	nested     bool  // it would repeat, but a call around it does
+	sole       bool  // it, or a call around it, repeats: calls inside of it must not
+	unsure     bool  // an earlier attempt was sent and never answered
+	bodyFree   bool  // no attempt has the caller's body, and nothing was read of it
 	over       bool
 
 	current *attempt
-	kept    *requestBody  // an attempt that kept all of the body
-	charged int           // attempts that count
-	waited  time.Duration // the last wait
 	report  *Report       // nil: nobody has asked yet
 	slow    *slowWatch    // nil: nobody wants to know
 	guards  *guards       // nil: the policy has none
@@ -55,7 +54,7 @@ func (c *call) open() error {
 	if s.policy != nil {
 		c.policy, invalid = s.policy, s.invalid
 	}
-	c.maxRetries = c.policy.MaxRetries
+	c.maxRetries = int32(min(c.policy.MaxRetries, math.MaxInt32))
 	c.sole = c.maxRetries > 0 || s.noRetry
 	if s.noRetry {
 		c.maxRetries = 0
@@ -95,7 +94,7 @@ func (c *call) run() (*http.Response, error) {
 		if stop != "" {
 			return c.finish(rec, resp, stop)
 		}
-		rec.Wait, c.waited = wait, wait
+		rec.Wait = wait
 		c.letGo(a, resp, wait)
 		c.emit(StateWaiting, rec)
 		rec.Response = nil
@@ -112,14 +111,13 @@ func (c *call) begin(a *attempt) (Reason, error) {
 	if reason, err := c.enter(); err != nil {
 		return reason, err
 	}
+	before := c.current
 	c.current = a
 	c.charged++
 	a.number = int32(c.attempts() + 1)
-	// Prepare and GetBody have the call's time, not the attempt's.
-	a.limit.Store(int64(c.policy.TotalTimeout))
 	a.silence.Store(notWaiting)
 	a.req = *c.orig.WithContext(a)
-	if err := c.giveBody(a); err != nil {
+	if err := c.giveBody(a, before); err != nil {
 		return c.blame(a, ReasonNotReplayable, err)
 	}
 	c.giveHeaders(a)

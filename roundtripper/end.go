@@ -183,7 +183,7 @@ func (c *call) endedBy(err error) error {
 // openReport makes the report if there is none.
 func (c *call) openReport() *Report {
 	if c.report == nil {
-		c.report = &Report{RequestID: c.requestID[0], Key: c.key[0]}
+		c.report = &Report{RequestID: c.requestID[0], Key: c.keyText()}
 	}
 	return c.report
 }
@@ -196,7 +196,7 @@ func (c *call) record(a *attempt) *Attempt {
 			last.settle()
 		}
 		if r.Attempts == nil {
-			r.Attempts = make([]Attempt, 0, min(c.maxRetries, 1)+1)
+			r.Attempts = make([]Attempt, 0, min(int(c.maxRetries), 1)+1)
 		}
 		r.Attempts = append(r.Attempts, Attempt{
 			Number:  int(a.number),
@@ -217,7 +217,7 @@ func (c *call) reportOf(resp *http.Response) *Report {
 	}
 	r := &Report{
 		RequestID: c.requestID[0],
-		Key:       c.key[0],
+		Key:       c.keyText(),
 		Attempts: []Attempt{{
 			Number:     1,
 			StatusCode: resp.StatusCode,

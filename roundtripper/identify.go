@@ -36,8 +36,16 @@ func (c *call) identify(fromContext string) error {
 	if key == "" {
 		return nil
 	}
-	c.key[0] = key
+	c.key = &[1]string{key}
 	return validateName("idempotency key", key)
+}
+
+// keyText is the idempotency key; empty: none.
+func (c *call) keyText() string {
+	if c.key == nil {
+		return ""
+	}
+	return c.key[0]
 }
 
 // newRequestID makes 128 random bits in hex. An ID is there to be found again

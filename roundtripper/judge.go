@@ -86,7 +86,7 @@ func (c *call) statusVerdict(resp *http.Response) Verdict {
 		return Verdict{Retry: true, Reason: ReasonStatus}
 	case status < 400:
 		return Verdict{Reason: ReasonOK}
-	case status == http.StatusConflict && c.key[0] != "" && c.unsure:
+	case status == http.StatusConflict && c.key != nil && c.unsure:
 		return Verdict{Retry: true, Reason: ReasonConflict}
 	}
 	return Verdict{Reason: ReasonStatus}

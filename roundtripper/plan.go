@@ -44,7 +44,7 @@ func (c *call) plan(a *attempt, rec *Attempt) (wait time.Duration, stop Reason) 
 
 // repeatable reports whether sending the request again can do no harm.
 func (c *call) repeatable(rec *Attempt) bool {
-	return c.key[0] != "" ||
+	return c.key != nil ||
 		slices.Contains(c.policy.Methods, methodOf(c.orig)) ||
 		c.policy.RetryUnsent && !rec.Sent
 }
@@ -54,10 +54,7 @@ func (c *call) repeatable(rec *Attempt) bool {
 // it can't do any more from here on.
 func (c *call) claimBody(a *attempt) bool {
 	switch {
-	case a.out == nil || c.orig.GetBody != nil || c.kept != nil:
-		return true
-	case a.out.wasKept():
-		c.kept = a.out
+	case a.out == nil || c.orig.GetBody != nil || a.out.keeper() != nil:
 		return true
 	}
 	c.bodyFree = a.out.takeBack()
@@ -70,7 +67,7 @@ func (c *call) delay(rec *Attempt) (wait time.Duration, ok bool) {
 	p := c.policy
 	var d time.Duration
 	if p.Backoff != nil {
-		d = max(0, p.Backoff(c.charged-1, c.waited))
+		d = max(0, p.Backoff(int(c.charged)-1, c.report.waited()))
 	}
 	asked, has := c.report.RetryAfter()
 	if !has || rec.Response == nil || p.RetryAfter == IgnoreRetryAfter {
@@ -100,12 +97,17 @@ func (c *call) remaining() (left time.Duration, bounded bool) {
 	return left, bounded
 }
 
-// giveBody gives the attempt a body of its own.
-func (c *call) giveBody(a *attempt) error {
+// giveBody gives the attempt, which comes after another one or is the first, a
+// body of its own.
+func (c *call) giveBody(a, before *attempt) error {
 	if !hasBody(c.orig) {
 		return nil
 	}
 	var src io.ReadCloser
+	var kept *requestBody
+	if before != nil {
+		kept = before.out.keeper()
+	}
 	keep := int64(-1)
 	switch {
 	case c.bodyFree:
@@ -113,9 +115,11 @@ func (c *call) giveBody(a *attempt) error {
 		if c.orig.GetBody == nil && c.policy.ReplayBuffer > 0 && c.maxRetries > 0 {
 			keep = c.policy.ReplayBuffer
 		}
-	case c.kept != nil:
-		a.req.GetBody = c.kept.copy
-		src, _ = c.kept.copy()
+	case kept != nil:
+		a.req.GetBody = kept.copy
+		src, _ = kept.copy()
+	case c.orig.GetBody == nil:
+		return errBodyLength // found out since it was kept
 	default:
 		var err error
 		if src, err = c.orig.GetBody(); err == nil && src == nil {
@@ -125,7 +129,7 @@ func (c *call) giveBody(a *attempt) error {
 			return err
 		}
 	}
-	a.out = &requestBody{attempt: a, src: src, size: c.orig.ContentLength, keep: keep}
+	a.out = &requestBody{attempt: a, src: src, size: c.orig.ContentLength, keep: keep, kept: kept}
 	a.req.Body = a.out
 	return nil
 }
@@ -135,7 +139,9 @@ func (c *call) giveBody(a *attempt) error {
 func (c *call) giveHeaders(a *attempt) {
 	p := c.policy
 	h := a.req.Header
-	switch id, key := c.requestID[0], c.key[0]; {
+	newID := c.requestID[0] != "" && len(h[p.RequestIDHeader]) == 0
+	newKey := c.key != nil && (len(h[p.KeyHeader]) == 0 || h[p.KeyHeader][0] == "")
+	switch {
 	case a != &c.first && p.Prepare == nil && p.AttemptHeader == "":
 		a.req.Header = c.first.req.Header // nothing in it would be different
 		return
@@ -145,7 +151,7 @@ func (c *call) giveHeaders(a *attempt) {
 		}
 		u := *a.req.URL
 		a.req.URL = &u
-	case id != "" && h.Get(p.RequestIDHeader) == "", key != "" && h.Get(p.KeyHeader) == "", p.AttemptHeader != "":
+	case newID, newKey, p.AttemptHeader != "":
 		own := make(http.Header, len(h)+3)
 		for name, values := range h {
 			own[name] = values
@@ -157,7 +163,7 @@ func (c *call) giveHeaders(a *attempt) {
 	if c.requestID[0] != "" {
 		h[p.RequestIDHeader] = c.requestID[:]
 	}
-	if c.key[0] != "" {
+	if c.key != nil {
 		h[p.KeyHeader] = c.key[:]
 	}
 	if p.AttemptHeader != "" && !(c.nested && h.Get(p.AttemptHeader) != "") {

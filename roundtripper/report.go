@@ -105,6 +105,14 @@ func (r *Report) last() *Attempt {
 	return &r.Attempts[len(r.Attempts)-1]
 }
 
+// waited is the wait before the last attempt.
+func (r *Report) waited() time.Duration {
+	if len(r.Attempts) < 2 {
+		return 0
+	}
+	return r.Attempts[len(r.Attempts)-2].Wait
+}
+
 // note keeps what a response, which came at the given time, asked for.
 func (r *Report) note(resp *http.Response, p *Policy, at time.Time) {
 	d, ok := retryafter.FromResponse(resp, at)

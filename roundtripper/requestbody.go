@@ -21,8 +21,9 @@ import (
 type requestBody struct {
 	attempt *attempt
 	src     io.ReadCloser
-	size    int64 // what the request declares; 0 or less: unknown
-	keep    int64 // the most bytes to keep for a replay
+	size    int64        // what the request declares; 0 or less: unknown
+	keep    int64        // the most bytes to keep for a replay; below 0: none
+	kept    *requestBody // what kept all that this one sends again
 
 	mu      sync.Mutex
 	reading bool
@@ -33,8 +34,8 @@ type requestBody struct {
 	err     error
 	count   int64 // bytes read
 	ended   bool  // all of them: there is nothing more to read
-	kept    []byte
-	whole   bool // kept is all of it
+	buf     []byte
+	whole   bool // buf is all of it
 }
 
 func (b *requestBody) Read(p []byte) (n int, err error) {
@@ -79,11 +80,11 @@ func (b *requestBody) note(p []byte, err error) {
 	if b.keep < 0 {
 		return
 	}
-	if b.err != nil || int64(len(p)) > b.keep-int64(len(b.kept)) {
-		b.keep, b.kept, b.whole = -1, nil, false // useless, or too long
+	if b.err != nil || int64(len(p)) > b.keep-int64(len(b.buf)) {
+		b.keep, b.buf, b.whole = -1, nil, false // useless, or too long
 		return
 	}
-	b.kept = append(b.kept, p...)
+	b.buf = append(b.buf, p...)
 	b.whole = b.ended
 }
 
@@ -165,18 +166,25 @@ func (b *requestBody) takeBack() bool {
 	return true
 }
 
-// wasKept reports whether all of the body was read and kept.
-func (b *requestBody) wasKept() bool {
+// keeper is the one that has kept all of the body: this one, or the one that it
+// sends again; nil: none.
+func (b *requestBody) keeper() *requestBody {
+	if b == nil {
+		return nil
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.whole
+	if b.whole {
+		return b
+	}
+	return b.kept
 }
 
 // copy gives the body that was kept. Any number of them may be read at once.
 func (b *requestBody) copy() (io.ReadCloser, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return io.NopCloser(bytes.NewReader(b.kept)), nil
+	return io.NopCloser(bytes.NewReader(b.buf)), nil
 }
 
 // upload breaks the silence, if there is one, while the base waits for the

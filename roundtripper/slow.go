@@ -39,7 +39,7 @@ func (c *call) watchSlow() {
 		return
 	}
 	c.openReport()
-	s := &slowWatch{call: c, last: Event{Report: &Report{RequestID: c.requestID[0], Key: c.key[0]}}}
+	s := &slowWatch{call: c, last: Event{Report: &Report{RequestID: c.requestID[0], Key: c.keyText()}}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.timer = time.AfterFunc(c.policy.SlowAfter, s.fire)
