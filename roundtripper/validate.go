@@ -3,6 +3,7 @@ package roundtripper
 // This file refuses, before anything is sent, what can't be meant.
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -22,12 +23,16 @@ func (e *InvalidError) Error() string {
 	return "roundtripper: invalid " + e.Field + ": " + e.Problem
 }
 
-// Validate reports the first thing in p that can't be meant, as an
+// Validate reports all that can't be meant in p, joined, each as an
 // [*InvalidError]: a negative number or duration, an unknown rule, a status
 // outside 100 to 599, a method or a header name that is no token (RFC 9110,
-// section 5.6.2). A [Transport] with such a policy fails every call with it;
-// Validate says so early.
+// section 5.6.2), one header for two purposes. A [Transport] with such a policy
+// fails every call with it; Validate says so early.
 func (p Policy) Validate() error {
+	var all []error
+	refuse := func(field, format string, args ...any) {
+		all = append(all, &InvalidError{field, fmt.Sprintf(format, args...)})
+	}
 	for _, d := range []struct {
 		field string
 		value time.Duration
@@ -39,7 +44,7 @@ func (p Policy) Validate() error {
 		{"SlowAfter", p.SlowAfter},
 	} {
 		if d.value < 0 {
-			return &InvalidError{d.field, fmt.Sprintf("%v is negative", d.value)}
+			refuse(d.field, "%v is negative", d.value)
 		}
 	}
 	for _, n := range []struct {
@@ -51,45 +56,40 @@ func (p Policy) Validate() error {
 		{"ReplayBuffer", p.ReplayBuffer},
 	} {
 		if n.value < 0 {
-			return &InvalidError{n.field, fmt.Sprintf("%d is negative", n.value)}
+			refuse(n.field, "%d is negative", n.value)
 		}
 	}
 	for _, s := range p.Statuses {
 		if s < 100 || s > 599 {
-			return &InvalidError{"Statuses", fmt.Sprintf("%d is no status", s)}
+			refuse("Statuses", "%d is no status", s)
 		}
 	}
 	for _, m := range p.Methods {
 		if !isToken(m) {
-			return &InvalidError{"Methods", fmt.Sprintf("%q is no method", m)}
+			refuse("Methods", "%q is no method", m)
 		}
 	}
 	if p.RetryAfter < HonorRetryAfter || p.RetryAfter > IgnoreRetryAfter {
-		return &InvalidError{"RetryAfter", fmt.Sprintf("%d is no rule", int(p.RetryAfter))}
+		refuse("RetryAfter", "%d is no rule", int(p.RetryAfter))
 	}
-	return p.validateHeaderNames()
-}
-
-func (p Policy) validateHeaderNames() error {
 	seen := make([]string, 0, 3)
 	for _, h := range []struct{ field, name string }{
 		{"KeyHeader", p.KeyHeader},
 		{"RequestIDHeader", p.RequestIDHeader},
 		{"AttemptHeader", p.AttemptHeader},
 	} {
-		if h.name == "" {
-			continue
-		}
-		if !isToken(h.name) {
-			return &InvalidError{h.field, fmt.Sprintf("%q is no header name", h.name)}
-		}
 		name := http.CanonicalHeaderKey(h.name)
-		if slices.Contains(seen, name) {
-			return &InvalidError{h.field, fmt.Sprintf("%q has another part already", h.name)}
+		switch {
+		case name == "":
+		case !isToken(name):
+			refuse(h.field, "%q is no header name", h.name)
+		case slices.Contains(seen, name):
+			refuse(h.field, "%q has another part already", h.name)
+		default:
+			seen = append(seen, name)
 		}
-		seen = append(seen, name)
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // settled returns p as a call uses it: slices of its own, so that the caller

@@ -212,3 +212,15 @@ func TestExplain(t *testing.T) {
 		t.Error("a preset explains what it does not do")
 	}
 }
+
+// Several mistakes are told at once, not one after the other.
+func TestValidateTellsAll(t *testing.T) {
+	p := roundtripper.Standard()
+	p.MaxRetries, p.MaxDelay, p.Statuses, p.KeyHeader = -1, -time.Second, []int{503, 700, 42}, "a b"
+	err := p.Validate()
+	for _, want := range []string{"MaxRetries: -1", "MaxDelay: -1s", "Statuses: 700", "Statuses: 42", `KeyHeader: "a b"`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: does not say %q", err, want)
+		}
+	}
+}

@@ -68,17 +68,33 @@ type Config struct {
 	Observe func(Event)
 }
 
-// complete refuses what makes no sense and fills in the defaults.
+// complete fills in the defaults and refuses, all at once, what makes no sense.
 func (c *Config) complete(r *rules) error {
-	switch {
-	case len(c.Secrets) == 0:
-		return errors.New("webhookmw: Secrets: none")
-	case c.Tolerance < 0 || c.MaxBodyBytes < 0 || c.Lease < 0 || c.Retention < 0 || c.Wait < 0 || c.MaxWaiters < 0:
-		return errors.New("webhookmw: Tolerance, MaxBodyBytes, Lease, Retention, Wait, MaxWaiters: negative")
-	case c.RequireV2 && !r.idNoStamp:
-		return errors.New("webhookmw: RequireV2: the Scheme has no v2")
-	case c.MaxBodyBytes > mostBodyBytes:
-		return fmt.Errorf("webhookmw: MaxBodyBytes: %d is more than the %d (1 GiB) that a body read into memory can be", c.MaxBodyBytes, int64(mostBodyBytes))
+	var all []error
+	refuse := func(field, problem string) { all = append(all, errors.New("webhookmw: "+field+": "+problem)) }
+	for _, n := range []struct {
+		field string
+		value int64
+	}{
+		{"Tolerance", int64(c.Tolerance)},
+		{"MaxBodyBytes", c.MaxBodyBytes},
+		{"Lease", int64(c.Lease)},
+		{"Retention", int64(c.Retention)},
+		{"Wait", int64(c.Wait)},
+		{"MaxWaiters", int64(c.MaxWaiters)},
+	} {
+		if n.value < 0 {
+			refuse(n.field, "negative")
+		}
+	}
+	if len(c.Secrets) == 0 {
+		refuse("Secrets", "none")
+	}
+	if c.RequireV2 && !r.idNoStamp {
+		refuse("RequireV2", "the Scheme has no v2")
+	}
+	if c.MaxBodyBytes > mostBodyBytes {
+		refuse("MaxBodyBytes", fmt.Sprintf("%d is more than the %d (1 GiB) that a body read into memory can be", c.MaxBodyBytes, int64(mostBodyBytes)))
 	}
 	c.Tolerance = cmp.Or(c.Tolerance, defaultTolerance)
 	c.MaxBodyBytes = cmp.Or(c.MaxBodyBytes, defaultMaxBodyBytes)
@@ -92,10 +108,10 @@ func (c *Config) complete(r *rules) error {
 	if c.Store == nil {
 		c.Store = NewMemory(MemoryConfig{})
 	}
-	if c.Retention/2 < c.Tolerance {
-		return fmt.Errorf("webhookmw: Retention: %v is less than twice the Tolerance of %v, so that a delivery could be forgotten while its signature is still good", c.Retention, c.Tolerance)
+	if c.Retention >= 0 && c.Retention/2 < c.Tolerance {
+		refuse("Retention", fmt.Sprintf("%v is less than twice the Tolerance of %v, so that a delivery could be forgotten while its signature is still good", c.Retention, c.Tolerance))
 	}
 	// Both edges of the window are inside, in whole seconds: a signature is good for that much longer.
 	c.Retention = max(c.Retention, 2*c.Tolerance+time.Second)
-	return nil
+	return errors.Join(all...)
 }

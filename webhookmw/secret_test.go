@@ -3,6 +3,7 @@ package webhookmw_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,4 +86,17 @@ func TestSecretReadings(t *testing.T) {
 		}
 		require.Equal(t, want[scheme.String()], got[0])
 	}
+}
+
+// Several mistakes are told at once, each by the name of its field.
+func TestNewTellsAll(t *testing.T) {
+	_, err := webhookmw.New(webhookmw.Config{
+		Scheme: webhookmw.GitHub(), RequireV2: true, MaxBodyBytes: 1<<30 + 1,
+		Tolerance: -1, Lease: -1, Retention: -1, Wait: -1, MaxWaiters: -1,
+	})
+	for _, field := range []string{"Secrets", "RequireV2", "MaxBodyBytes", "Tolerance", "Lease", "Retention", "Wait", "MaxWaiters"} {
+		require.ErrorContains(t, err, "webhookmw: "+field+": ")
+	}
+	_, err = webhookmw.New(webhookmw.Config{Secrets: []string{strings.Repeat("s", 16)}, Retention: time.Minute})
+	require.ErrorContains(t, err, "webhookmw: Retention: 1m0s is less than twice")
 }
