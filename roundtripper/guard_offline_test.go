@@ -470,7 +470,7 @@ func TestOfflineAttemptTimeoutOfARealTransport(t *testing.T) {
 	}{{"dialling", silent, true}, {"waiting for headers", answering, false}} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := gdPolicy()
-			p.AttemptTimeout, p.Backoff = 10*twTick, nil
+			p.AttemptTimeout, p.Backoff = 250*time.Millisecond, nil // the dial must begin in it, on a busy machine too
 			p.Offline, p.MaxRetries = offline.New(offline.Config{MaxWait: 1}), 2
 			r := gdEnd(t, roundtripper.New(tc.base, p), gdGet(t.Context(), gdURL))
 			if len(r.Attempts) != 3 || r.Attempts[2].Charged == tc.want || p.Offline.Offline() != tc.want {

@@ -25,10 +25,11 @@ func (t *Transport) passes(req *http.Request) bool {
 func (t *Transport) pass(req *http.Request) (*http.Response, error) {
 	resp, err := t.base.RoundTrip(req)
 	if err == nil && resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
-		if resp.Body == nil {
-			resp.Body = http.NoBody
+		if resp.Body == nil || resp.Body == http.NoBody {
+			resp.Body = passedNoBody
+		} else {
+			resp.Body = passedBody{resp.Body}
 		}
-		resp.Body = passedBody{resp.Body}
 		return resp, nil
 	}
 	// A failure, or a body that must stay as it is: like any other call.
@@ -45,6 +46,8 @@ func (t *Transport) pass(req *http.Request) (*http.Response, error) {
 
 // passedBody marks a response that passed, for [ReportFrom].
 type passedBody struct{ io.ReadCloser }
+
+var passedNoBody io.ReadCloser = passedBody{http.NoBody}
 
 // report is all that is known of a call that passed: its times are zero.
 func (passedBody) report(resp *http.Response) *Report {

@@ -112,7 +112,7 @@ func (c *call) giveBody(a, before *attempt) error {
 	switch {
 	case c.bodyFree:
 		src, c.bodyFree = c.orig.Body, false
-		if c.orig.GetBody == nil && c.policy.ReplayBuffer > 0 && c.maxRetries > 0 {
+		if c.orig.GetBody == nil && c.policy.ReplayBuffer >= max(c.orig.ContentLength, 1) && c.maxRetries > 0 {
 			keep = c.policy.ReplayBuffer
 		}
 	case kept != nil:

@@ -6,6 +6,7 @@ package roundtripper
 import (
 	"bytes"
 	"io"
+	"math"
 	"net/http"
 	"sync"
 )
@@ -34,7 +35,7 @@ type requestBody struct {
 	err     error
 	count   int64 // bytes read
 	ended   bool  // all of them: there is nothing more to read
-	buf     []byte
+	buf     bytes.Buffer
 	whole   bool // buf is all of it
 }
 
@@ -80,11 +81,14 @@ func (b *requestBody) note(p []byte, err error) {
 	if b.keep < 0 {
 		return
 	}
-	if b.err != nil || int64(len(p)) > b.keep-int64(len(b.buf)) {
-		b.keep, b.buf, b.whole = -1, nil, false // useless, or too long
+	if b.err != nil || int64(len(p)) > b.keep-int64(b.buf.Len()) {
+		b.keep, b.buf, b.whole = -1, bytes.Buffer{}, false // useless, or too long
 		return
 	}
-	b.buf = append(b.buf, p...)
+	if b.buf.Cap() == 0 && b.size > 0 {
+		b.buf.Grow(int(min(b.size, math.MaxInt32)))
+	}
+	b.buf.Write(p)
 	b.whole = b.ended
 }
 
@@ -184,7 +188,7 @@ func (b *requestBody) keeper() *requestBody {
 func (b *requestBody) copy() (io.ReadCloser, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return io.NopCloser(bytes.NewReader(b.buf)), nil
+	return io.NopCloser(bytes.NewReader(b.buf.Bytes())), nil
 }
 
 // upload breaks the silence, if there is one, while the base waits for the
