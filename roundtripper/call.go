@@ -122,7 +122,7 @@ func (c *call) begin(a *attempt) (Reason, error) {
 	}
 	c.giveHeaders(a)
 	if c.policy.Prepare != nil {
-		if err := c.policy.Prepare(&a.req, int(a.number)); err != nil {
+		if err := c.prepare(a); err != nil {
 			return c.blame(a, ReasonPermanent, err)
 		}
 	}

@@ -69,9 +69,10 @@
 // Three clocks run, and each has a field. AttemptTimeout is for one attempt
 // with its body; IdleTimeout for the longest silence in it; TotalTimeout for
 // everything, waits included. Prefer TotalTimeout to [http.Client.Timeout],
-// which starts a goroutine for each request through a custom transport, cuts
-// the call off without knowing what it was waiting for, and puts an error of its
-// own in the place of an [*Error].
+// which bounds the same: all attempts together. It starts a goroutine for each
+// request through a custom transport, and where its own timer is the first to
+// fire, its error stands in the place of an [*Error] and there is no report. A
+// client whose Timeout was meant for one attempt needs an AttemptTimeout.
 //
 // The context of an attempt ends when the response body has been read to its
 // end or closed; it is also that of the response's Request, so derive nothing
@@ -176,4 +177,8 @@
 //   - A Prepare that signs must sign what each attempt carries: it runs after
 //     the request ID, the key and the attempt header are set.
 //   - Under [http.Client], each hop of a redirect is a call of its own.
+//   - A base that does more than send, as one of oauth2 that fetches tokens, has
+//     failures of its own, which look like the network's: they are repeated, and
+//     count against the host in its breaker. Put it around the Transport, give
+//     its own requests another one, or let Decide end the repeats.
 package roundtripper

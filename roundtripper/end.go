@@ -67,6 +67,9 @@ func (c *call) fallback(failure error) (*http.Response, error) {
 	if served.Body == nil {
 		served.Body = http.NoBody
 	}
+	if served.Header == nil {
+		served.Header = make(http.Header)
+	}
 	c.report.Fallback = true
 	return &served, nil
 }

@@ -147,9 +147,9 @@ func (e *StatusError) RetryAfter() (time.Duration, bool) {
 	return e.Report.RetryAfter()
 }
 
-// Retryable reports whether the failure may heal, as the policy judged it; a
-// call that stopped for another reason, its retries spent, say, may be made
-// again later.
+// Retryable reports whether the failure may heal, as the policy judged it. It
+// does not say that the request may be repeated: a write without a key that
+// stopped as [ReasonNotRepeatable], see [Report.Stop], may have been done.
 func (e *StatusError) Retryable() bool {
 	last := e.Report.last()
 	return last != nil && last.Verdict.Retry

@@ -5,6 +5,7 @@ package roundtripper
 
 import (
 	"math/rand/v2"
+	"net/http"
 )
 
 // identify settles the request ID and the idempotency key; fromContext is the
@@ -38,6 +39,16 @@ func (c *call) identify(fromContext string) error {
 	}
 	c.key = &[1]string{key}
 	return validateName("idempotency key", key)
+}
+
+// name writes the names into the header of an attempt.
+func (c *call) name(h http.Header) {
+	if c.requestID[0] != "" {
+		h[c.policy.RequestIDHeader] = c.requestID[:]
+	}
+	if c.key != nil {
+		h[c.policy.KeyHeader] = c.key[:]
+	}
 }
 
 // keyText is the idempotency key; empty: none.

@@ -160,15 +160,28 @@ func (c *call) giveHeaders(a *attempt) {
 	default:
 		return
 	}
-	if c.requestID[0] != "" {
-		h[p.RequestIDHeader] = c.requestID[:]
-	}
-	if c.key != nil {
-		h[p.KeyHeader] = c.key[:]
-	}
+	c.name(h)
 	if p.AttemptHeader != "" && !(c.nested && h.Get(p.AttemptHeader) != "") {
 		// A call around this one has told the server already, and counts for it.
 		h[p.AttemptHeader] = []string{strconv.Itoa(int(a.number))}
 	}
 	a.req.Header = h
+}
+
+// prepare calls the policy's Prepare. The call's names are the same in every
+// attempt whatever it does to them: a write under two keys is two writes.
+func (c *call) prepare(a *attempt) error {
+	id, key := c.requestID[0], c.keyText()
+	if err := c.policy.Prepare(&a.req, int(a.number)); err != nil {
+		return err
+	}
+	if a.req.Header == nil {
+		a.req.Header = make(http.Header)
+	}
+	c.requestID[0] = id
+	if c.key != nil {
+		c.key[0] = key
+	}
+	c.name(a.req.Header)
+	return nil
 }

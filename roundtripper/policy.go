@@ -40,8 +40,8 @@ type Policy struct {
 
 	// TotalTimeout bounds the whole call: attempts, waits and the response
 	// body. The context's own deadline holds beside it. Prefer it to
-	// [http.Client.Timeout], which costs a goroutine a call and does not know
-	// of waits. Zero: the context's deadline alone.
+	// [http.Client.Timeout], which bounds the same and costs a goroutine a
+	// call. Zero: the context's deadline alone.
 	TotalTimeout time.Duration
 
 	// Should I try again?
@@ -100,7 +100,8 @@ type Policy struct {
 	// Prepare is called on each attempt's own copy of the request, right
 	// before it is sent and after every wait, for what must be fresh: a
 	// signature, a date, a token. attempt counts from 1. It may change headers
-	// and URL, and must not touch the body. Its error ends the call.
+	// and URL, and must not touch the body; request ID and key are put back to
+	// what the call has. Its error ends the call.
 	Prepare func(req *http.Request, attempt int) error
 
 	// When, and when do I stop?
@@ -194,8 +195,8 @@ const (
 // Headless is the policy of a client that only reads: GET is repeated twice,
 // at 8 s an attempt, after 100 ms and 200 ms and never more than 5 s, without
 // jitter; Retry-After replaces the wait. Each call carries a request ID, JSON
-// is read inside the attempt and must be whole and well-formed. The worst case
-// is 34 s.
+// is read inside the attempt and must be whole and well-formed. It has no
+// KeyHeader, and repeats no write. The worst case is 34 s.
 func Headless() Policy {
 	return Policy{
 		AttemptTimeout:  attemptLimit,

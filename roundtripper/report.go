@@ -64,7 +64,7 @@ const (
 // Report is what became of one call. [ReportFrom] gives that of a response,
 // [Error] carries that of a failure.
 //
-// It is the call's own while the call runs: an [Policy.Observe], a
+// It is the call's own while the call runs: a [Policy.Observe], a
 // [Policy.Decide] or a [Policy.Fallback] may read it until it returns. Once the
 // call is over nothing writes to it, and many goroutines may read it.
 type Report struct {

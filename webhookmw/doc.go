@@ -62,17 +62,24 @@
 // handler that gives up says so with a status of 500 or above. The context ends with the lease, before anybody else may
 // begin.
 //
+// A [Store] that is a [Committer] spares a handler that: it can make the work and the note that it is done one, and the
+// answer waits for both. Where they fail the sender is told 503 in its place. Package sqlstore has one.
+//
 // Answer when the work is done, or when it is safe in a queue of your own; never before.
 //
 // # Where to put it
 //
-// Before anything that reads the body: body loggers, form and JSON parsers, decompression. What they leave is not what was
-// signed, and usually nothing; such a request is refused with 400 and [ReasonBodyConsumed], except where its length was
-// not declared: then what was read before can't be told from what was never sent, and it gets the 401 of a body that was
-// changed. Recovery, logging, routing and
-// request IDs may be outside. http.TimeoutHandler belongs outside too: inside, a handler that is too slow goes on in the
-// background after its delivery has been given back. The handler reads the exact bytes from r.Body again, or takes them
-// from the [Delivery].
+// Before anything that reads the body: body loggers, form and JSON parsers, decompression. What they leave is not what
+// was signed, and usually nothing; such a request is refused with 400 and [ReasonBodyConsumed], except where its length
+// was not declared: then what was read before can't be told from what was never sent, and it gets the 401 of a body
+// that was changed. Recovery, logging, routing and request IDs may be outside. http.TimeoutHandler belongs outside too:
+// inside, a handler that is too slow goes on in the background after its delivery has been given back.
+//
+// A framework whose handlers return an error, for it to answer further out, belongs inside: returned through this
+// middleware, such a handler has said nothing, which counts as taken, and the 500 that follows is followed by a
+// duplicate. Wrap the framework's whole handler, or answer where the error is.
+//
+// The handler reads the exact bytes from r.Body again, or takes them from the [Delivery].
 //
 // Set http.Server.ReadTimeout: the size of a body is bounded here, the time it takes is not. A refusal whose body was not
 // read closes the connection.
@@ -90,8 +97,8 @@
 //	413       too large; repeating it will not help
 //	409       the same delivery is in work; come back, Retry-After says when
 //	422       not an event, or this delivery came before with another body; repeating it will not help
-//	503       nothing can be remembered just now, or the handler ran out of time;
-//	          come back, Retry-After says when
+//	503       nothing can be remembered just now, or the handler ran out of time, or its
+//	          work could not be committed; come back, Retry-After says when
 //
 // The reason for a refusal goes to [Config.Observe] alone, and [Verifier.Explain] finds out more about a request that was
 // kept. Watch for [ReasonStale] and [ReasonFuture], which are clocks; [ReasonSignature], which is a secret or something
