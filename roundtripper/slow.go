@@ -13,7 +13,7 @@ func (c *call) emit(state State, rec *Attempt) {
 	if c.policy.Observe == nil {
 		return
 	}
-	e := Event{State: state, Attempt: rec, Report: c.openReport()}
+	e := Event{State: state, Request: c.orig, Attempt: rec, Report: c.openReport()}
 	if c.slow != nil {
 		c.slow.tell(e)
 	} else {
@@ -39,7 +39,7 @@ func (c *call) watchSlow() {
 		return
 	}
 	c.openReport()
-	s := &slowWatch{call: c, last: Event{Report: &Report{RequestID: c.requestID[0], Key: c.keyText()}}}
+	s := &slowWatch{call: c, last: Event{Request: c.orig, Report: &Report{RequestID: c.requestID[0], Key: c.keyText()}}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.timer = time.AfterFunc(c.policy.SlowAfter, s.fire)
