@@ -51,7 +51,7 @@ func (c *call) take(claim *Claim, idSigned bool) (Status, *Rejection) {
 		switch status.State {
 		case Claimed:
 			c.ctx.deadline, c.ctx.cause = now.Add(c.v.config.Lease), errLease // Counted from before the claim, it comes first.
-			return status, nil
+			return status, c.begin(ctx, claim)
 		case Completed:
 			c.delivery.Duplicate, c.delivery.EventSeen = true, true
 			return status, nil
@@ -91,13 +91,17 @@ func inFlight(err error) *Rejection {
 // storeFailed refuses the delivery for now. Whether the claim was taken is not known where the error was another one than
 // ErrFull, so it is given back to be sure; the lease does the rest.
 func (c *call) storeFailed(claim *Claim, err error) *Rejection {
-	reason := ReasonStoreFull
-	if !errors.Is(err, ErrFull) {
-		reason = ReasonStore
-		c.v.config.Store.Release(c.settleContext(), *claim)
-		c.settling.end()
+	if errors.Is(err, ErrFull) {
+		return &Rejection{Status: http.StatusServiceUnavailable, Reason: ReasonStoreFull, Err: err}
 	}
-	return &Rejection{Status: http.StatusServiceUnavailable, Reason: reason, Err: err}
+	return c.giveBack(claim, err)
+}
+
+// giveBack refuses the delivery for now and releases its claim.
+func (c *call) giveBack(claim *Claim, err error) *Rejection {
+	c.v.config.Store.Release(c.settleContext(), *claim)
+	c.settling.end()
+	return &Rejection{Status: http.StatusServiceUnavailable, Reason: ReasonStore, Err: err}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -156,9 +160,16 @@ func (c *call) settle(claim *Claim, returned bool, start time.Time) {
 	if reason == ReasonAccepted {
 		if err = store.Complete(ctx, *claim); err != nil {
 			reason = ReasonNotRecorded
+			if c.response.withheld != nil {
+				store.Release(ctx, *claim) // Where it was recorded all the same, this changes nothing.
+				c.response.takeBack()
+			}
 		}
 	} else if failed := store.Release(ctx, *claim); failed != nil {
 		err = failed
+	}
+	if returned {
+		c.response.send()
 	}
 	c.observe(reason, err, start)
 }
@@ -176,8 +187,7 @@ func (c *call) verdict(returned bool) (reason Reason, err error) {
 		return ReasonHijacked, nil
 	case c.response.status == 0 && c.ctx.Err() != nil:
 		err = context.Cause(&c.ctx)
-		c.response.Header().Set("Retry-After", seconds(retryStore))
-		http.Error(&c.response, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
+		c.response.unavailable()
 		return ReasonFailed, err
 	case !c.response.took():
 		return ReasonFailed, nil

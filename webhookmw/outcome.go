@@ -28,7 +28,7 @@ const (
 	ReasonFailed      Reason = "handler-failed"   // the handler answered something other than 2xx, or nothing once its context had ended: Err says why
 	ReasonPanicked    Reason = "handler-panicked" // or ended its goroutine
 	ReasonHijacked    Reason = "handler-hijacked" // took the connection, so that nobody knows what it answered
-	ReasonNotRecorded Reason = "not-recorded"     // the handler is done, but the store could not be told; Err says why
+	ReasonNotRecorded Reason = "not-recorded"     // the handler is done, but the store could not be told: Err says why, and Status is 503 where a Committer took its work back
 
 	// Refused by the request line and the headers, without a look at the body.
 

@@ -42,10 +42,6 @@
 // Calls that went well at once are kept apart from all others, and deliveries that were verified from those that were not:
 // neither busy hours nor a flood of forgeries drive away what there is to see.
 //
-// Until something of a call is sent, nobody tells which request it is for; so one that a breaker refuses is shown with its
-// reason and its request ID alone. A call becomes slow ([roundtripper.StateSlow]) on the page unless it has no attempt yet
-// and no request ID.
-//
 // # JSON
 //
 // A request that prefers application/json, or has format=json in its query, gets a [Snapshot]. Its names are stable: none is

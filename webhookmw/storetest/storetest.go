@@ -74,6 +74,8 @@ const (
 	leaseTime  = 400 * time.Millisecond
 	retainTime = 600 * time.Millisecond
 	long       = time.Minute
+
+	slowRounds = 10
 )
 
 // delivery is a claim for a delivery that no store has seen, under leases that outlast the test.
@@ -96,6 +98,32 @@ func attempt(c webhookmw.Claim) webhookmw.Claim {
 func short(c webhookmw.Claim) webhookmw.Claim {
 	c.Lease, c.Retain = leaseTime, retainTime
 	return c
+}
+
+// inTime fails the test with the complaint if what remembered sees is gone. Where it took longer than that was to last, on a
+// machine with other things to do, nothing is shown, and it is asked again.
+func inTime(t *testing.T, lasts time.Duration, complaint string, remembered func() bool) {
+	t.Helper()
+	for range slowRounds {
+		start := time.Now()
+		if remembered() {
+			return
+		}
+		if time.Since(start) < lasts {
+			t.Fatal(complaint)
+		}
+	}
+	t.Fatalf("%s, or the store takes too long: %d times more than %v", complaint, slowRounds, lasts)
+}
+
+// state claims c and returns where the delivery stands.
+func state(t *testing.T, s webhookmw.Store, c webhookmw.Claim) webhookmw.State {
+	t.Helper()
+	got, err := s.Claim(t.Context(), c)
+	if err != nil {
+		t.Fatalf("Claim: %v", err)
+	}
+	return got.State
 }
 
 // want claims c and fails the test if the answer is another one.

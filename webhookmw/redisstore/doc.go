@@ -1,0 +1,72 @@
+// Package redisstore is a [webhookmw.Store] in Redis, for receivers on more than one machine.
+//
+//	client := redis.NewClient(&redis.Options{Addr: "redis:6379", ContextTimeoutEnabled: true})
+//	store, err := redisstore.New(client, redisstore.Config{})
+//	...
+//	receiver, err := webhookmw.New(webhookmw.Config{Secrets: secrets, Store: store})
+//
+// The client may be one for a single server, for Sentinel or for a cluster: everything that implements
+// redis.UniversalClient. It needs ContextTimeoutEnabled, without which go-redis minds no deadline.
+//
+// # Which store when
+//
+//   - One process: webhookmw.NewMemory. It costs a microsecond and no server, and a restart forgets.
+//   - Several processes, and handlers whose work may be done twice, or that note the event's ID themselves: this one.
+//   - Several processes, and handlers whose work is in a PostgreSQL database: package sqlstore, which can commit the work
+//     and the note that it is done as one.
+//
+// # What it guarantees
+//
+// Each step is a script, so that it is taken as a whole or not at all, on the server's clock. Every key expires. An event
+// that was acknowledged has been handled, whatever happens. How often depends:
+//
+//	                                  handled          what the sender sees
+//	receiver dies in the middle       again            no answer; then 409 until the lease ends, then the handler's answer
+//	  after its work, before Complete again            the same
+//	Redis is down, or slower than     not yet          503 with Retry-After
+//	  Timeout, at the claim
+//	  at the end                      again, if it is  the handler's answer; Observe is told ReasonNotRecorded
+//	                                  sent again
+//	Redis restarts without its data,  again, if it is  the handler's answer each time
+//	  or a replica that lags takes    sent again
+//	  over
+//	partition, both sides accept      on both sides    the handler's answer from each
+//	  writes
+//	partition, the side without       on one side      503 with Retry-After from the other
+//	  a replica does not
+//	Redis is out of memory            not yet          503 with Retry-After; what was claimed can still be completed,
+//	                                                   and a duplicate is told so
+//
+// Nothing needs a restart of the receiver: each delivery tries anew. A client that repeats a step because its connection
+// broke does no harm: the claim is granted to its owner again; at worst Observe is told of [webhookmw.ErrNotOwner] for a
+// delivery that had been completed by the first of two attempts.
+//
+// A step that timed out may be taken after all, once a slow server gets to it. Then the delivery stays in work until its
+// lease ends, and the sender is told 409.
+//
+// # Size
+//
+// A delivery that is done takes about 530 bytes for Config.Retention, in three keys: the delivery, its event and the
+// signature it came with. Each further attempt adds one for its signature. A plain SET NX takes 180. So a million
+// deliveries a day, remembered for a day, are some 530 MB.
+//
+// A delivery costs two scripts, Claim and Complete, beside the one command of a plain SET NX, and comes to about two fifths
+// of its rate: 16,000 deliveries a second beside 37,000, with a p99 of 5.1 ms beside 4.2 ms, from 16 goroutines on a machine
+// of 2 cores that ran the server too.
+//
+// All keys of a Store are in one slot, since a delivery, its event and its signature are looked at together and none of them
+// tells the others' names. A cluster therefore spreads Stores over its nodes, not one Store; where one node is not enough,
+// give receivers Prefixes of their own.
+//
+// # Settings that matter
+//
+//   - maxmemory-policy noeviction: any other one lets Redis forget deliveries before their time, and then they run again.
+//   - appendonly yes, with appendfsync everysec: a restart forgets at most about a second.
+//   - min-replicas-to-write 1 and min-replicas-max-lag, where a replica takes over: a server that was cut off stops accepting
+//     claims after so many seconds, and deliveries that reach it are answered 503. Servers before Redis 7 don't ask this of
+//     scripts.
+//   - A second of Config.Timeout is meant for a server nearby. Two steps of it are the longest that a sender waits to hear
+//     503; keep that below the sender's own timeout.
+//   - Clocks: a lease ends on the clock of the server that answers. After a failover it is longer or shorter by as much as
+//     the two differ.
+package redisstore

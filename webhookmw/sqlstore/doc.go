@@ -1,0 +1,106 @@
+// Package sqlstore is a [webhookmw.Store] in PostgreSQL, for receivers on more than one machine. It can commit what a
+// handler writes and the note that its delivery is done as one, so that a crash between the two neither loses an event nor
+// makes it count twice.
+//
+//	store, err := sqlstore.New(db, sqlstore.Config{Transactional: true})
+//	...
+//	receiver, err := webhookmw.New(webhookmw.Config{Secrets: secrets, Store: store})
+//	...
+//	func orderPaid(w http.ResponseWriter, r *http.Request) {
+//		tx, ok := sqlstore.Tx(r.Context())
+//		...
+//		_, err := tx.ExecContext(r.Context(), "UPDATE orders SET paid = true WHERE id = $1", id)
+//		if err != nil {
+//			http.Error(w, "", http.StatusInternalServerError)
+//		}
+//	}
+//
+// It goes through database/sql, in PostgreSQL's dialect, and imports no driver; it is tested with pgx on PostgreSQL 15. The
+// table comes from [Store.Schema], and [Store.Expire] must be called now and then; there is nothing else to look after.
+//
+// # Which store when
+//
+//   - One process: webhookmw.NewMemory. It costs a microsecond and no server, and a restart forgets.
+//   - Several processes, and handlers whose work may be done twice: package redisstore, or this one where there is no Redis.
+//   - Several processes, and handlers whose work is in the same PostgreSQL: this one, with Transactional.
+//
+// # Transactional
+//
+// The claim is committed before the handler runs, so that a twin elsewhere is turned away. Then a transaction begins, in
+// which the handler writes with [Tx]. A handler that takes the delivery is followed by the note that it is done, in the same
+// transaction, and COMMIT. Only then does the sender get the handler's answer. If the commit fails, or the lease has run
+// out and another receiver has taken over, everything is undone and the sender is told 503: it comes again. If the
+// connection breaks at COMMIT, so that nobody knows, the sender is told 503 as well; where it had been committed, the next
+// attempt is a duplicate.
+//
+// What it costs: one connection for as long as a handler runs, so that the pool must be larger than the number of
+// handlers at once, or claims wait; two more round trips, BEGIN and COMMIT; the answer is held in memory until the commit,
+// so Flush does nothing and Hijack is not supported. A transaction that is open for long keeps VACUUM from its work.
+//
+// When not to use it: handlers that call other services, whose work no transaction takes back; that are slow; that
+// work in another database. Everything that a handler does outside the transaction is done at least once. And a handler
+// must not commit or roll back by itself, nor ask the pool for a second connection while it holds one.
+//
+// # What it guarantees
+//
+// A delivery that was acknowledged has been handled, and with Transactional its writes are there exactly once. Another
+// delivery of the same event, such as a replay, is handled too, with Delivery.EventSeen set if the first one was done by
+// then: a handler to which the event matters keeps its ID in a unique column, as in the example of [Tx].
+//
+//	                                  plain            Transactional   what the sender sees
+//	receiver dies in the middle       again            once            no answer; then 409 until the lease ends
+//	  after its work, before Complete again            once            the same
+//	server down, or slower than       not yet          not yet         503 with Retry-After
+//	  Timeout, at the claim
+//	  at the end                      again, if it is  undone, once    the handler's answer; 503 with Transactional.
+//	                                  sent again                       Observe is told ReasonNotRecorded
+//	receiver is cut off, or its       again            once            no answer; then 409 until the lease ends, then 503
+//	  machine dies                                                     or 5xx while the server holds its transaction
+//	server crashes and recovers       once             once            as above
+//	failover, synchronous replica     once             once            as above
+//	failover, replica that lags       again, if it is  may be lost     the handler's answer
+//	                                  sent again
+//	partition                         PostgreSQL has one primary; receivers that don't reach it answer 503
+//	disk full                         not yet          not yet         503 with Retry-After
+//
+// A handler whose process was killed has its transaction ended at once. One whose machine has vanished has it open, with
+// the rows that it wrote locked, until the server notices: idle_in_transaction_session_timeout bounds that, without which
+// it can be hours. Deliveries that need none of those rows go on meanwhile.
+//
+// "May be lost" is the price of any database whose replica lags: the acknowledged transaction is gone, with the event's
+// writes and with the note. With a plain Store the handler's work is elsewhere and stays.
+//
+// A step that timed out may be taken after all, once a slow server gets to it. Then the delivery stays in work until its
+// lease ends, and the sender is told 409.
+//
+// # Size
+//
+// A delivery that is done is three rows: itself, its event and the signature it came with. With indexes, the third of each
+// page that is left free, and rows that wait for VACUUM they take about 1.0 KB for Config.Retention, beside 160 bytes for
+// a plain INSERT of an ID. A million deliveries a day, remembered for a day, are some 1.0 GB.
+//
+// Each delivery is two commits, each of which waits for the disk, beside a plain INSERT's one, and comes to three tenths of
+// its rate, with Transactional or without: 1,800 to 2,200 deliveries a second beside 6,500, with a p99 of 35 to 39 ms beside
+// 18 ms, from 16 goroutines on a machine of 2 cores that ran the server too. A twin that waits, or a duplicate, commits
+// once, if its signature is new; beyond that it only reads.
+//
+// Call Expire about once a minute from any of the receivers, or have pg_cron run such a statement:
+//
+//	SELECT cron.schedule('* * * * *', $$
+//		DELETE FROM webhook_deliveries WHERE id = ANY(ARRAY(
+//			SELECT id FROM webhook_deliveries WHERE expires <= now() ORDER BY expires LIMIT 10000 FOR UPDATE SKIP LOCKED))
+//	$$)
+//
+// # Settings that matter
+//
+//   - synchronous_commit: on, which is the default. With off, a crash of the server forgets what was committed in the last
+//     moments: with Transactional that loses events which were acknowledged; otherwise it makes some run again.
+//   - synchronous_standby_names, where a replica may take over, for the same reason. A commit that waits for the replica
+//     longer than Timeout is answered 503, but stands: a duplicate may then be told so before the replica has it.
+//   - default_transaction_isolation: READ COMMITTED, which is the default. Under a stricter one steps that meet fail, and
+//     their deliveries are put off.
+//   - SetMaxOpenConns of the pool: above the number of handlers at once with Transactional; below the server's
+//     max_connections in all.
+//   - idle_in_transaction_session_timeout, somewhat above the lease, with Transactional: neither a machine that has vanished
+//     nor a handler that hangs without a statement, which does not end with its context, then holds its rows for longer.
+package sqlstore
