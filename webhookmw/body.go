@@ -18,8 +18,9 @@ var (
 	errLimit    = errors.New("body is over the limit")
 )
 
-// readBody reads the whole body. length is what was declared, and is within limit; not above 0: nothing was.
-func readBody(body io.Reader, length, limit int64) ([]byte, *Rejection) {
+// readBody reads the whole body. length is what was declared, and is within limit; not above 0: nothing was. more is room for
+// a byte too many.
+func readBody(body io.Reader, length, limit int64, more *[1]byte) ([]byte, *Rejection) {
 	if body == nil || body == http.NoBody {
 		if length > 0 {
 			return nil, broken(io.EOF, true)
@@ -37,7 +38,6 @@ func readBody(body io.Reader, length, limit int64) ([]byte, *Rejection) {
 	if err != nil {
 		return nil, broken(err, len(data) == 0)
 	}
-	var more [1]byte
 	if n, _ := body.Read(more[:]); n > 0 {
 		return nil, &Rejection{Status: http.StatusBadRequest, Reason: ReasonBodyBroken, Err: errLong, unread: true}
 	}

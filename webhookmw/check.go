@@ -57,7 +57,7 @@ func (v *Verifier) check(r *http.Request, now time.Time) (c checked, rejection *
 	if rejection = v.checkHeaders(r.Header, e, now); rejection != nil {
 		return c, rejection
 	}
-	if c.body, rejection = readBody(r.Body, r.ContentLength, v.config.MaxBodyBytes); rejection != nil {
+	if c.body, rejection = readBody(r.Body, r.ContentLength, v.config.MaxBodyBytes, &ws.more); rejection != nil {
 		return c, rejection
 	}
 	c.read = true

@@ -23,7 +23,8 @@ func (v *Verifier) claim(c *Claim, d *Delivery) {
 	binary.BigEndian.PutUint64(c.Signature[16:], uint64(d.Timestamp.Unix()))
 	copy(c.Signature[24:], v.scope[:])
 
-	c.Token = v.process + "-" + strconv.FormatUint(v.claims.Add(1), 36)
+	token := append(append(buf[:0], v.process...), '-')
+	c.Token = string(strconv.AppendUint(token, v.claims.Add(1), 36))
 	c.Lease, c.Retain = v.config.Lease, v.config.Retention
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -221,4 +222,23 @@ func TestContractWithoutID(t *testing.T) {
 	}
 	require.Equal(t, 2, rec.ran())
 	require.NotEqual(t, rec.runs[0].EventID, rec.runs[1].EventID)
+}
+
+// Strings are looked at many bytes at once: whatever stands wherever in one of whatever length, the verdict is that of
+// encoding/json and unicode/utf8.
+func TestStringsOfEveryLength(t *testing.T) {
+	const head, tail = `{"id":"evt_1","type":"order.paid","x":"`, `"}`
+	for _, length := range []int{0, 1, 7, 8, 9, 31, 32, 33, 40, 63, 64, 65, 72, 75, 100} {
+		body := []byte(head + strings.Repeat("a", length) + tail)
+		for at := len(head); at < len(head)+length; at++ {
+			for c := range 256 {
+				body[at] = byte(c)
+				_, _, err := webhookmw.StrictEvent(body)
+				if want := json.Valid(body) && utf8.Valid(body); (err == nil) != want {
+					t.Fatalf("byte %#x at %d of %d: %v, want %v", c, at-len(head), length, err, want)
+				}
+			}
+			body[at] = 'a'
+		}
+	}
 }

@@ -79,7 +79,7 @@ func (c *deadlineContext) Err() error {
 func (c *deadlineContext) over() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.deadline.IsZero() && (c.ended || !time.Now().Before(c.deadline))
+	return !c.deadline.IsZero() && (c.ended || time.Until(c.deadline) <= 0)
 }
 
 // Value asks the real context once there is one: that is how package context finds a parent to hang a child on.

@@ -34,6 +34,7 @@ type workspace struct {
 	envelope envelope
 	macs     []*keyedMAC // one for each secret
 	buf      []byte
+	more     [1]byte
 }
 
 func newWorkspace(keys [][]byte) *workspace {

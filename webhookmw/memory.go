@@ -4,6 +4,7 @@ package webhookmw
 
 import (
 	"context"
+	"encoding/binary"
 	"hash/maphash"
 	"math"
 	"math/bits"
@@ -19,7 +20,8 @@ const (
 	// the oldest go.
 	signaturesPerEntry = 4
 
-	shardCount = 32 // as many as shards has bits
+	shardBits  = 5
+	shardCount = 1 << shardBits // as many as shards has bits
 
 	// maxEntries keeps each shard's part of a full Memory well within what a table can count.
 	maxEntries = shardCount * maxIndex / 2
@@ -43,7 +45,7 @@ type MemoryConfig struct {
 // oldest where more come: what is lost with one is a [Delivery.SignatureReused]. Its methods never wait and ignore the context. Make one with
 // [NewMemory].
 type Memory struct {
-	seeds      [2]maphash.Seed
+	seed       maphash.Seed
 	start      time.Time
 	limit      int64
 	deliveries atomic.Int64 // in work and done
@@ -77,12 +79,9 @@ type (
 
 // NewMemory returns an empty Memory.
 func NewMemory(config MemoryConfig) *Memory {
-	m := &Memory{start: time.Now(), limit: defaultMaxEntries}
+	m := &Memory{seed: maphash.MakeSeed(), start: time.Now(), limit: defaultMaxEntries}
 	if config.MaxEntries > 0 {
 		m.limit = min(int64(config.MaxEntries), maxEntries)
-	}
-	for i := range m.seeds {
-		m.seeds[i] = maphash.MakeSeed()
 	}
 	return m
 }
@@ -102,26 +101,31 @@ func (m *Memory) Claim(_ context.Context, c Claim) (Status, error) {
 
 // claim takes the delivery if it is to be had, and looks at all that is known beside it, in one step. ok is false, and
 // nothing has happened, where there is no room for it.
+//
+// What may be there is looked for first, one after the other: it is nowhere near in memory, and where nothing comes between
+// the processor fetches all of it at once.
 func (m *Memory) claim(c *Claim, now time.Duration) (status Status, ok bool) {
 	key, event, signature := m.tag(&c.Key), m.tag(&c.Event), m.tag(&c.Signature)
 	held := shardOf(key) | shardOf(event) | shardOf(signature)
 	m.lock(held)
 	defer m.unlock(held)
-	if status.State, ok = m.takeDelivery(key, c, now); !ok {
+	s, signatures := m.shard(key), &m.shard(signature).signatures
+	done, seen := s.done.find(key, ticks(now)), m.shard(event).events.find(event, ticks(now))
+	known := signatures.find(signature, ticks(now))
+	if status.State, ok = m.takeDelivery(s, key, done, c, now); !ok {
 		return Status{}, false
 	}
-	status.EventSeen = status.State == Completed || m.shard(event).events.find(event, ticks(now)) != 0
-	status.SignatureReused = m.noteSignature(signature, key, now, c.Retain)
+	status.EventSeen = status.State == Completed || seen != 0
+	status.SignatureReused = m.noteSignature(signatures, signature, known, key, now, c.Retain)
 	return status, true
 }
 
-// takeDelivery is claim for the delivery alone. Its shard is locked.
-func (m *Memory) takeDelivery(key tag, c *Claim, now time.Duration) (state State, ok bool) {
-	s := m.shard(key)
+// takeDelivery is claim for the delivery alone. Its shard is s, which is locked, and done its index among what is done.
+func (m *Memory) takeDelivery(s *shard, key tag, done uint32, c *Claim, now time.Duration) (state State, ok bool) {
 	fresh := work{body: m.body(c), token: m.token(c), lease: after(now, c.Lease)}
 	expiry := expiryAfter(now, max(c.Lease, c.Retain))
-	if index := s.done.find(key, ticks(now)); index != 0 {
-		return compare(s.done.at(index).value, fresh.body, Completed), true
+	if done != 0 {
+		return compare(s.done.at(done).value, fresh.body, Completed), true
 	}
 	if index := s.inWork.find(key, ticks(now)); index != 0 {
 		held := &s.inWork.at(index).value
@@ -142,14 +146,14 @@ func compare(known, got body, same State) State {
 	return same
 }
 
-// noteSignature remembers which delivery a signature came with, and reports whether it was another one. Its shard is
-// locked. No delivery is refused for a signature: where there is no room the one goes that would have gone next, or in a
-// shard without any, the new one.
-func (m *Memory) noteSignature(signature, key tag, now, retain time.Duration) (reused bool) {
-	t, expiry := &m.shard(signature).signatures, expiryAfter(now, retain)
-	if index := t.find(signature, ticks(now)); index != 0 {
-		t.extend(index, expiry)
-		return t.at(index).value.delivery != key[0]
+// noteSignature remembers which delivery a signature came with, and reports whether it was another one. t is its shard's,
+// which is locked, and known its index there. No delivery is refused for a signature: where there is no room the one goes
+// that would have gone next, or in a shard without any, the new one.
+func (m *Memory) noteSignature(t *table[origin], signature tag, known uint32, key tag, now, retain time.Duration) (reused bool) {
+	expiry := expiryAfter(now, retain)
+	if known != 0 {
+		t.extend(known, expiry)
+		return t.at(known).value.delivery != key[0]
 	}
 	first := origin{key[0]}
 	if !add(t, &m.signatures, signaturesPerEntry*m.limit, now, signature, expiry, first) && t.removeNext() {
@@ -165,11 +169,11 @@ func (m *Memory) Complete(_ context.Context, c Claim) error {
 	held := shardOf(key) | shardOf(event)
 	m.lock(held)
 	defer m.unlock(held)
-	fingerprint, ok := m.endWork(key, &c, now)
+	s, expiry := m.shard(key), expiryAfter(now, c.Retain)
+	fingerprint, ok := m.endWork(s, key, &c, now)
 	if !ok {
 		return ErrNotOwner
 	}
-	s, expiry := m.shard(key), expiryAfter(now, c.Retain)
 	drop(&s.done, &m.deliveries, now, 2)
 	s.done.insert(key, expiry, fingerprint)
 	s = m.shard(event)
@@ -185,19 +189,18 @@ func (m *Memory) Complete(_ context.Context, c Claim) error {
 // Release implements [Store].
 func (m *Memory) Release(_ context.Context, c Claim) error {
 	key := m.tag(&c.Key)
-	held := shardOf(key)
-	m.lock(held)
-	defer m.unlock(held)
-	if _, ok := m.endWork(key, &c, time.Since(m.start)); !ok {
+	s := m.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := m.endWork(s, key, &c, time.Since(m.start)); !ok {
 		return ErrNotOwner
 	}
 	m.deliveries.Add(-1)
 	return nil
 }
 
-// endWork takes a delivery out of work, if it is that owner's. Its shard is locked.
-func (m *Memory) endWork(key tag, c *Claim, now time.Duration) (fingerprint body, ok bool) {
-	s := m.shard(key)
+// endWork takes a delivery out of work, if it is that owner's. Its shard is s, which is locked.
+func (m *Memory) endWork(s *shard, key tag, c *Claim, now time.Duration) (fingerprint body, ok bool) {
 	index := s.inWork.find(key, ticks(now))
 	if index == 0 || s.inWork.at(index).value.token != m.token(c) {
 		return body{}, false
@@ -230,9 +233,9 @@ func drop[V any](t *table[V], count *atomic.Int64, now time.Duration, limit int)
 // shards are several of a Memory's, a bit for each.
 type shards uint32
 
-func shardOf(k tag) shards { return 1 << (k[1] % shardCount) }
+func shardOf(k tag) shards { return 1 << (k[0] >> (64 - shardBits)) }
 
-func (m *Memory) shard(k tag) *shard { return &m.shards[k[1]%shardCount] }
+func (m *Memory) shard(k tag) *shard { return &m.shards[k[0]>>(64-shardBits)] }
 
 // lock locks all of them, lowest first, so that no two callers wait for one another.
 func (m *Memory) lock(all shards) {
@@ -273,15 +276,15 @@ func (m *Memory) dropLapsed(s *shard, now time.Duration) int {
 	return len(lapsed)
 }
 
-// tag hashes what a store is given once more, under seeds of this Memory's own, so that nobody outside can choose where
-// it falls.
+// tag hashes what a store is given once more, under a seed of this Memory's own, so that nobody outside can choose where it
+// falls. What is given is a hash itself, of which the other half of the tag is a part.
 func (m *Memory) tag(hash *[32]byte) tag {
-	return tag{maphash.Bytes(m.seeds[0], hash[:]), maphash.Bytes(m.seeds[1], hash[:])}
+	return tag{maphash.Bytes(m.seed, hash[:]), binary.LittleEndian.Uint64(hash[:])}
 }
 
-func (m *Memory) body(c *Claim) body { return body{maphash.Bytes(m.seeds[0], c.Fingerprint[:])} }
+func (m *Memory) body(c *Claim) body { return body{maphash.Bytes(m.seed, c.Fingerprint[:])} }
 
-func (m *Memory) token(c *Claim) uint64 { return maphash.String(m.seeds[0], c.Token) }
+func (m *Memory) token(c *Claim) uint64 { return maphash.String(m.seed, c.Token) }
 
 // A tick is a millisecond since Memory.start. An expiry is rounded up, so that nothing goes before its time.
 const tick = time.Millisecond

@@ -3,7 +3,8 @@ package webhookmw
 // A hash table whose entries expire, made of a few large arrays without pointers, so that the garbage collector has
 // nothing to look at however many entries there are. It starts no goroutine: expired entries go as new ones come.
 
-// tag is the hash that an entry is found by.
+// tag is the hash that an entry is found by. Where it falls is the first half's business: its last bits choose the chain,
+// and those from the 53rd on tell links apart; the rest are the owner's to use.
 type tag [2]uint64
 
 // table is one such table. Times are in ticks, whatever the owner takes for one. It is not safe for use by more than one
@@ -42,7 +43,7 @@ const (
 func (l link) index() uint32 { return uint32(l & maxIndex) }
 
 // checkOf returns the bits of a tag that a link holds.
-func checkOf(k tag) link { return link(k[1]>>57) << indexBits }
+func checkOf(k tag) link { return link(k[0]>>52<<indexBits) & linkCheck }
 
 // push returns the link to a new first entry of a chain.
 func push(index uint32, k tag, first link) link {

@@ -36,21 +36,40 @@ const (
 	highs = 0x8080808080808080
 )
 
+// stops looks at eight bytes at once: the high bit of each that may not stand in a string by itself is set, of quotes,
+// backslashes, control characters and all that is not ASCII. It is right up to the first such byte, since the subtractions
+// borrow only into bytes above one; the other bits mean nothing. XOR with 2 lets a quote (0x22) and a space change places
+// and leaves control characters below them, so that one comparison finds both.
+func stops(x uint64) uint64 {
+	control, slash := (x^2*ones)-0x21*ones, (x^'\\'*ones)-ones
+	return control | slash | x
+}
+
+// skipLong skips as much of a string as it can without a look at where in 32 bytes it may have to stop.
+func skipLong(data []byte, i int) int {
+	for ; i+32 <= len(data); i += 32 {
+		p := data[i : i+32]
+		if (stops(word(p))|stops(word(p[8:]))|stops(word(p[16:]))|stops(word(p[24:])))&highs != 0 {
+			break
+		}
+	}
+	return i
+}
+
+func word(p []byte) uint64 { return binary.LittleEndian.Uint64(p) }
+
 // scanString reads a string whose first byte after the quote is data[i], and returns the place of the quote that ends
 // it. Strict: every surrogate must be one of a pair.
 func scanString(data []byte, i int, strict bool) (end int, escaped bool, f flaw) {
 	for {
-		// Eight bytes at once: each that is a quote, a backslash, a control character or not ASCII has its high bit set
-		// in stop. The subtractions borrow only into bytes above the first such one, and the first is all that counts.
-		for i+8 <= len(data) {
-			x := binary.LittleEndian.Uint64(data[i:])
-			quote, slash, control := (x^'"'*ones)-ones, (x^'\\'*ones)-ones, x-' '*ones
-			stop := (quote | slash | control | x) & highs
-			if stop != 0 {
+		for start := i; i+8 <= len(data); {
+			if stop := stops(word(data[i:])) & highs; stop != 0 {
 				i += bits.TrailingZeros64(stop) >> 3
 				break
 			}
-			i += 8
+			if i += 8; i == start+32 { // Most strings have ended by here.
+				i = skipLong(data, i)
+			}
 		}
 		if i >= len(data) {
 			return len(data), false, flawCut
