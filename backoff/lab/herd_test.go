@@ -51,14 +51,14 @@ func TestJitter(t *testing.T) {
 	busiest := map[string]figures{}
 	for _, tc := range []struct {
 		name                                 string
-		last, busiest, sliding, sends        span
+		last, busiest, sliding, late, sends  span
 		meanLast, meanBusiest, median, nines span
 	}{
-		{"full", span{10.2, 11.05}, span{225, 340}, span{245, 360}, span{5150, 5340},
+		{"full", span{10.2, 11.05}, span{225, 340}, span{245, 360}, span{28, 80}, span{5150, 5340},
 			span{10.65, 11.0}, span{260, 292}, span{4.55, 4.75}, span{10.0, 10.45}},
-		{"equal", span{6.8, 7.25}, span{365, 470}, span{385, 485}, span{4640, 4810},
+		{"equal", span{6.8, 7.25}, span{365, 470}, span{385, 485}, span{55, 140}, span{4640, 4810},
 			span{6.93, 7.07}, span{396, 426}, span{5.22, 5.36}, span{6.78, 6.92}},
-		{"decorrelated", span{7.5, 9.9}, span{100, 175}, span{110, 185}, span{3640, 3870},
+		{"decorrelated", span{7.5, 9.9}, span{100, 175}, span{110, 185}, span{40, 95}, span{3640, 3870},
 			span{8.5, 9.15}, span{119, 139}, span{4.02, 4.14}, span{7.5, 8.05}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -68,6 +68,7 @@ func TestJitter(t *testing.T) {
 				tc.last.holds(t, "last client", lastSeconds(s))
 				tc.busiest.holds(t, "busiest slot", busiestSlot(s))
 				tc.sliding.holds(t, "busiest 100 ms", slidingSlot(s))
+				tc.late.holds(t, "busiest slot once it is up", lateSlot(s))
 				tc.sends.holds(t, "attempts", sendCount(s))
 				// The last wait is at most 8 s, and begins when the last failure is known. A few clients with
 				// equal jitter are refused once more, by a slot that is full.
@@ -113,7 +114,7 @@ func TestOutageAndSize(t *testing.T) {
 		sends  span
 	}{
 		{time.Second, "none", exactly(64.05), exactly(7500)},
-		{time.Second, "full", span{6.6, 9.6}, span{3740, 3900}},
+		{time.Second, "full", span{5, 9.6}, span{3740, 3900}},
 		{time.Second, "equal", span{3.3, 3.7}, span{3400, 3520}},
 		{time.Second, "decorrelated", span{4.8, 6.6}, span{2440, 2590}},
 		{4 * time.Second, "none", exactly(80.15), exactly(9500)},

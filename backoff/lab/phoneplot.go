@@ -46,7 +46,7 @@ func drawPhones(dir string, phones int) error {
 		return err
 	}
 	p.Legend.YOffs = vg.Points(-50) // below the line that stays up
-	if err := note(p, down-3, 0.95*top, text.XRight, "service down"); err != nil {
+	if err := note(p, down-3, 0.6*top, text.XRight, "service down"); err != nil {
 		return err
 	}
 	return save(dir, "phones", vg.Points(280), p)

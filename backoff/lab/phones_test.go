@@ -88,8 +88,19 @@ func TestPhonesAfterTheOutage(t *testing.T) {
 		if tc.recovers {
 			assert.InDelta(t, 300, load, 150, "%s, collapse %v: back to the calls that there are", tc.name, tc.collapse)
 		} else {
-			assert.Greater(t, load, 5*f.capacity, "%s, collapse %v: still overloaded", tc.name, tc.collapse)
+			assert.Greater(t, load, 3*f.capacity, "%s, collapse %v: still overloaded", tc.name, tc.collapse)
 		}
+	}
+}
+
+// How long it takes to recover only a large fleet tells.
+func TestPhonesRecover(t *testing.T) {
+	for collapse, want := range map[bool]span{false: {22, 30}, true: {75, 100}} {
+		f := theFleet(policyNamed(t, "full jitter, 4 attempts"), 200_000)
+		f.collapse = collapse
+		d, ok := f.run().recovery()
+		assert.True(t, ok, "collapse %v", collapse)
+		want.holds(t, fmt.Sprint("seconds to recover, collapse ", collapse), d.Seconds())
 	}
 }
 
