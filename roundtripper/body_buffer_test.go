@@ -14,11 +14,12 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 
 	"github.com/rebound-go/rebound/roundtripper"
 )
 
-// Kind: the limit of the buffer, one byte on either side. In any case the
+// A fault elsewhere: the limit of the buffer, one byte on either side. In any case the
 // first attempt sends every byte in order, however the base reads it.
 func TestReplayBufferBoundary(t *testing.T) {
 	const limit = 1000
@@ -95,7 +96,50 @@ func TestReplayBufferFullAtDeclaredLength(t *testing.T) {
 	}
 }
 
-// Kind: half of a body in the buffer passes for all of it.
+// A base may be in the middle of a Read when its attempt ends. What that one
+// brings comes too late to change what is sent again.
+func TestLateReadDoesNotSpoilTheReplay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		reads := 0
+		source := readerFunc(func(p []byte) (int, error) {
+			if reads++; reads == 1 {
+				return copy(p, "hello"), nil
+			}
+			<-release
+			return copy(p, "X"), nil
+		})
+		var bodies []string
+		base := baseFunc(func(req *http.Request) (*http.Response, error) {
+			data := make([]byte, 5)
+			if _, err := io.ReadFull(req.Body, data); err != nil {
+				return nil, err
+			}
+			bodies = append(bodies, string(data))
+			switch len(bodies) {
+			case 1:
+				go req.Body.Read(make([]byte, 1))
+			case 2:
+				close(release)
+			case 3:
+				return answer(req, 200, ""), nil
+			}
+			synctest.Wait()
+			return answer(req, 503, ""), nil
+		})
+		policy := quick(roundtripper.Standard())
+		policy.ReplayBuffer = 64
+		req := newRequest(t, "PUT", anyURL, source)
+		req.ContentLength = 5
+		resp, err := roundtripper.New(base, policy).RoundTrip(req)
+		wantEnd(t, outcome(t, resp, err), 3, roundtripper.ReasonOK)
+		if fmt.Sprint(bodies) != "[hello hello hello]" {
+			t.Errorf("sent %v, want hello three times", bodies)
+		}
+	})
+}
+
+// A fault elsewhere: half of a body in the buffer passes for all of it.
 func TestHalfReadBodyIsNotReplayedFromBuffer(t *testing.T) {
 	for _, length := range []int64{-1, 10} {
 		var sent []string
@@ -143,7 +187,7 @@ func TestKeptBodyIsACopy(t *testing.T) {
 	}
 }
 
-// Kind: a large body ends up in memory (hashicorp/go-retryablehttp#145, #244,
+// A fault elsewhere: a large body ends up in memory (hashicorp/go-retryablehttp#145, #244,
 // gojek/heimdall#96, go-resty/resty#495). One GiB without GetBody passes
 // unchanged, and what is kept of it stays within the buffer.
 func TestHugeBodyStaysOutOfMemory(t *testing.T) {

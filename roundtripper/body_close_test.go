@@ -1,6 +1,6 @@
 package roundtripper_test
 
-// Kind: the caller's body is never closed, or closed under the base that still
+// A fault elsewhere: the caller's body is never closed, or closed under the base that still
 // reads it (hashicorp/go-retryablehttp and failsafe-go close it nowhere). A
 // body, and every reader that GetBody gave, is closed whichever way a call
 // ends.

@@ -19,7 +19,7 @@ import (
 
 const anyURL = "http://example.com/a?b=c"
 
-// Kind: a retry announces N bytes and sends none (stripe/stripe-go#647,
+// A fault elsewhere: a retry announces N bytes and sends none (stripe/stripe-go#647,
 // google/go-containerregistry#1004, bdd/runitor#181, beego/beego#3081).
 func TestReplaySendsWholeBodyAgain(t *testing.T) {
 	for _, first := range []int{503, 0} {
@@ -70,7 +70,7 @@ func TestReplayAgreesWithContentLengthOnTheWire(t *testing.T) {
 	}
 }
 
-// Kind: a stream that can be read once is retried with nothing in it, and
+// A fault elsewhere: a stream that can be read once is retried with nothing in it, and
 // success reported (go-resty/resty#334, anthropics/anthropic-sdk-typescript#1170).
 func TestStreamWithoutReplayIsOneAttempt(t *testing.T) {
 	for _, length := range []int64{-1, 0, 5} {
@@ -89,7 +89,7 @@ func TestStreamWithoutReplayIsOneAttempt(t *testing.T) {
 	}
 }
 
-// Kind: a seeker is set back to 0 though the caller had moved on in it
+// A fault elsewhere: a seeker is set back to 0 though the caller had moved on in it
 // (go-resty/resty#334). What was not part of the body is never sent.
 func TestFileIsNeverSetBack(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
@@ -125,7 +125,7 @@ func TestFileIsNeverSetBack(t *testing.T) {
 	}
 }
 
-// Kind: an HTTP/2 connection goes away after the body was written, and the
+// A fault elsewhere: an HTTP/2 connection goes away after the body was written, and the
 // transport below can't send it again (hashicorp/go-retryablehttp#121,
 // PuerkitoBio/rehttp#9, minio/kes#127). The base may ask for the body as often
 // as it likes, at once.
@@ -171,7 +171,7 @@ func TestBaseMayAskForTheBodyTwice(t *testing.T) {
 	}
 }
 
-// Kind: the Content-Type of an empty body is lost
+// A fault elsewhere: the Content-Type of an empty body is lost
 // (hashicorp/go-retryablehttp#194). http.NoBody stays what it is.
 func TestNoBodyStaysNoBody(t *testing.T) {
 	attempts := 0
@@ -205,7 +205,7 @@ func TestNilBodyStaysNil(t *testing.T) {
 	}
 }
 
-// Kind: GetBody fails, or gives nothing, and the retry goes out empty.
+// A fault elsewhere: GetBody fails, or gives nothing, and the retry goes out empty.
 func TestGetBodyThatFailsStopsTheCall(t *testing.T) {
 	errGone := errors.New("the file is gone")
 	for name, getBody := range map[string]func() (io.ReadCloser, error){

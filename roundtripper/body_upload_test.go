@@ -21,7 +21,7 @@ import (
 	"github.com/rebound-go/rebound/roundtripper"
 )
 
-// Kind: a retry winds the body back while the transport's writer still reads
+// A fault elsewhere: a retry winds the body back while the transport's writer still reads
 // it (hashicorp/go-retryablehttp#94, #105; run with -race). A server that does
 // read gets the exact bytes.
 func TestEarlyAnswerWhileBodyIsBeingSent(t *testing.T) {
@@ -71,7 +71,7 @@ func TestEarlyAnswerWhileBodyIsBeingSent(t *testing.T) {
 	}
 }
 
-// Kind: Seek, or any other use, of a reader that the transport still reads
+// A fault elsewhere: Seek, or any other use, of a reader that the transport still reads
 // (golang/go#51907, kubernetes/kubernetes#113933). The base here goes on
 // reading after its answer, as net/http does, and may leave the body open.
 func TestBodyIsNotTouchedWhileTheBaseReadsIt(t *testing.T) {
@@ -133,7 +133,7 @@ func (r *slowReader) Read(p []byte) (int, error) {
 	return r.src.Read(p[:min(len(p), 1)])
 }
 
-// Kind: whoever feeds the body hangs for ever, since nobody reads it any more
+// A fault elsewhere: whoever feeds the body hangs for ever, since nobody reads it any more
 // and nobody closes it either.
 func TestFeederOfRefusedBodyIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestBodyGoesOnAfterTheHeaders(t *testing.T) {
 	}
 }
 
-// Kind: an error of the caller's own body is taken for the network's and
+// A fault elsewhere: an error of the caller's own body is taken for the network's and
 // retried (golang/go#18239).
 func TestErrorOfOwnBodyIsFinal(t *testing.T) {
 	errDisk := errors.New("the disk is gone")
@@ -255,7 +255,7 @@ func TestErrorOfOwnBodyIsFinal(t *testing.T) {
 	})
 }
 
-// Kind: a body that is longer or shorter than its ContentLength. It is the
+// A fault elsewhere: a body that is longer or shorter than its ContentLength. It is the
 // caller's fault: net/http refuses to send it, no repeat will mend it, and a
 // replay must not make a truncated success of it.
 func TestBodyThatIsNotAsLongAsItSays(t *testing.T) {
@@ -304,7 +304,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// Kind: with Expect: 100-continue the refused attempt has eaten a byte
+// A fault elsewhere: with Expect: 100-continue the refused attempt has eaten a byte
 // (golang/go#16002). The body is read only after the 100, so a refusal leaves
 // it whole, even where it could not be had again.
 func TestExpectContinueRefused(t *testing.T) {
@@ -346,7 +346,7 @@ func TestExpectContinueRefused(t *testing.T) {
 	}
 }
 
-// Kind: trailers that are set once the body has been read are lost, since the
+// A fault elsewhere: trailers that are set once the body has been read are lost, since the
 // request was cloned. They arrive with every attempt.
 func TestLateTrailers(t *testing.T) {
 	var got []string

@@ -164,7 +164,10 @@ func (c *call) send(a *attempt) (*http.Response, error) {
 		a.begun = c.elapsedNow() // else it is the start of the call
 	}
 	if p.Observe != nil {
-		c.emit(StateSending, c.record(a))
+		rec := c.record(a)
+		c.emit(StateSending, rec)
+		a.begun = c.elapsedNow() // the observer's time is not the attempt's
+		rec.Start = c.start.Add(a.begun)
 	}
 	c.guards.spend()
 	a.startClock()

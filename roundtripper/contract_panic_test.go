@@ -215,6 +215,30 @@ func TestBodyThatPanicsIsClosed(t *testing.T) {
 	body.check(t, "body that nobody closed")
 }
 
+// A Read that says that it read more than there was room for, or less than
+// nothing, makes the base panic. That is the caller's to see: the call must not
+// wait for the body's lock instead.
+func TestBodyThatMiscountsIsClosed(t *testing.T) {
+	for _, n := range []int{-1, 1 << 20} {
+		for _, buffer := range []int64{0, 64} {
+			policy := roundtripper.Standard()
+			policy.ReplayBuffer = buffer
+			body := &twClosed{Reader: readerFunc(func([]byte) (int, error) { return n, nil })}
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("a count of %d: no panic", n)
+					}
+				}()
+				roundtripper.New(&script{statuses: []int{200}}, policy).RoundTrip(newRequest(t, "PUT", anyURL, body))
+			}()
+			if body.n != 1 {
+				t.Errorf("a count of %d, buffer %d: closed %d times", n, buffer, body.n)
+			}
+		}
+	}
+}
+
 // A Transport is as good as new after a panic.
 func TestTransportSurvivesAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

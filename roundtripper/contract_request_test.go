@@ -90,7 +90,7 @@ func (s *snapshot) changed() string {
 	return ""
 }
 
-// Kind: the transport writes to the caller's request (caddyserver/caddy#1045,
+// A fault elsewhere: the transport writes to the caller's request (caddyserver/caddy#1045,
 // containerd/containerd#4795).
 func TestRequestIsNotChanged(t *testing.T) {
 	for _, body := range []string{"nil", "NoBody", "GetBody", "once"} {

@@ -18,7 +18,7 @@ import (
 	"github.com/rebound-go/rebound/roundtripper"
 )
 
-// Kind: a certificate that does not verify is retried, since its error is
+// A fault elsewhere: a certificate that does not verify is retried, since its error is
 // matched by text or by a type that changed (hashicorp/go-retryablehttp#176,
 // #201, #210). Nothing but one look at the server, through http.Client too.
 func TestCertificateErrorsAreFinal(t *testing.T) {
@@ -79,7 +79,7 @@ func isType[E error](err error) bool {
 	return ok
 }
 
-// Kind: a base that returns neither response nor error makes the caller panic.
+// A fault elsewhere: a base that returns neither response nor error makes the caller panic.
 func TestNeitherResponseNorError(t *testing.T) {
 	for name, policy := range map[string]roundtripper.Policy{"none": {}, "Headless": roundtripper.Headless(), "Standard": roundtripper.Standard()} {
 		calls := 0
@@ -183,7 +183,7 @@ type closer struct {
 
 func (c *closer) CloseIdleConnections() { c.closed++ }
 
-// Kind: CloseIdleConnections ends at the wrapper
+// A fault elsewhere: CloseIdleConnections ends at the wrapper
 // (open-telemetry/opentelemetry-go-contrib#3543).
 func TestCloseIdleConnectionsIsPassedOn(t *testing.T) {
 	base := &closer{}
@@ -222,7 +222,7 @@ func TestNilBase(t *testing.T) {
 	get(one, 3)
 }
 
-// Kind: layers multiply their retries (openai/openai-go#829). One layer
+// A fault elsewhere: layers multiply their retries (openai/openai-go#829). One layer
 // repeats, and the body comes through both of them whole.
 func TestNestedTransportsRepeatOnce(t *testing.T) {
 	for _, source := range []string{"GetBody", "ReplayBuffer"} {

@@ -45,6 +45,20 @@ func (e *Error) Timeout() bool {
 	return ok && t.Timeout()
 }
 
+// Temporary makes Error a [net.Error], which retrying layers further out look
+// for. It decides nothing here, and is what nobody can know: a timeout is
+// temporary, and anything else is what the base's own error says it is.
+func (e *Error) Temporary() bool {
+	if e.Timeout() {
+		return true
+	}
+	t, ok := errors.AsType[interface {
+		error
+		Temporary() bool
+	}](e.Err)
+	return ok && t.Temporary()
+}
+
 // RetryAfter is how long to wait, from the last response on, before another
 // call makes sense: see [Report.RetryAfter].
 func (e *Error) RetryAfter() (time.Duration, bool) { return e.Report.RetryAfter() }
@@ -82,7 +96,7 @@ func (e *timeoutError) Unwrap() []error {
 
 // endedError is a call that ended with its context, or that had to since its
 // deadline was certain to pass: the context's error, its cause, and what had
-// gone wrong before.
+// gone wrong before. It is a [net.Error], as a context's DeadlineExceeded is.
 type endedError struct {
 	ended, cause, last error
 }
@@ -98,7 +112,8 @@ func (e *endedError) Error() string {
 	return text
 }
 
-func (e *endedError) Timeout() bool { return errors.Is(e.ended, context.DeadlineExceeded) }
+func (e *endedError) Timeout() bool   { return errors.Is(e.ended, context.DeadlineExceeded) }
+func (e *endedError) Temporary() bool { return e.Timeout() }
 
 func (e *endedError) Unwrap() []error { return withoutNil(e.ended, e.cause, e.last) }
 

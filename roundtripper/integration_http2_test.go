@@ -143,7 +143,7 @@ func TestHTTP2AttemptTimeout(t *testing.T) {
 	})
 }
 
-// Kind: the connection goes away after the body was written. The base asks for
+// A fault elsewhere: the connection goes away after the body was written. The base asks for
 // the body again, so an attempt must leave it a GetBody that works; without
 // one, what was kept is ours to send (hashicorp/go-retryablehttp#121).
 func TestHTTP2GoAway(t *testing.T) {

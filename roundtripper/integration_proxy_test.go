@@ -131,7 +131,7 @@ func TestReverseProxyStreams(t *testing.T) {
 	}
 }
 
-// Kind: an upgrade does not survive the wrapper
+// A fault elsewhere: an upgrade does not survive the wrapper
 // (open-telemetry/opentelemetry-go-contrib#1329). Both sides talk for an hour
 // over it, whatever timeouts the policy has.
 func TestReverseProxyUpgrade(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -26,7 +27,7 @@ func (c *call) judge(a *attempt, resp *http.Response, err error) *Attempt {
 		c.share(resp)
 	} else {
 		rec.Sent = a.mayHaveLeft(err)
-		rec.Err = a.timedOut(err)
+		rec.Err = a.timedOut(named(err))
 	}
 	var judged bool
 	rec.Verdict, judged = c.verdict(a, rec)
@@ -43,6 +44,16 @@ func (c *call) judge(a *attempt, resp *http.Response, err error) *Attempt {
 	}
 	c.unsure = c.unsure || resp == nil && rec.Sent
 	return rec
+}
+
+// named is err with the name that [http.Client] has for it. That one names only
+// a bare [tls.RecordHeaderError], and would not see one inside an [*Error].
+func named(err error) error {
+	h, ok := errors.AsType[tls.RecordHeaderError](err)
+	if ok && string(h.RecordHeader[:]) == "HTTP/" && !errors.Is(err, http.ErrSchemeMismatch) {
+		return fmt.Errorf("%w: %w", http.ErrSchemeMismatch, err)
+	}
+	return err
 }
 
 // verdict says whether a failure may heal. Nobody may overrule it if it is

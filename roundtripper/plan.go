@@ -129,6 +129,10 @@ func (c *call) giveBody(a, before *attempt) error {
 			return err
 		}
 	}
+	if kept == nil && c.passesBody(src) {
+		a.req.Body = src
+		return nil
+	}
 	a.out = &requestBody{attempt: a, src: src, size: c.orig.ContentLength, keep: keep, kept: kept}
 	a.req.Body = a.out
 	return nil

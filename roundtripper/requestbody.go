@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"reflect"
+	"strings"
 	"sync"
 )
 
@@ -53,7 +55,8 @@ func (b *requestBody) Read(p []byte) (n int, err error) {
 		b.attempt.upload(false)
 		b.mu.Lock()
 		b.reading = false
-		b.note(p[:n], err)
+		// Clamped: a source that lies about n must not panic while the lock is held.
+		b.note(p[:min(max(n, 0), len(p))], err)
 		shut := b.over && !b.gone
 		b.gone = b.gone || shut
 		b.mu.Unlock()
@@ -204,6 +207,41 @@ func (a *attempt) upload(reading bool) {
 	if now := a.silence.Load(); now != notWaiting {
 		a.silence.CompareAndSwap(now, to)
 	}
+}
+
+// passesBody reports whether a body may go to the base as it is, with nobody to
+// look on: one in memory, which can neither fail nor be silent, can be had anew
+// and needs no Close. An [http.Transport] sends such a body in one piece with the
+// headers, and any other one after them.
+func (c *call) passesBody(body io.ReadCloser) bool {
+	if !c.t.traced || c.policy.IdleTimeout != 0 || c.orig.GetBody == nil {
+		return false
+	}
+	size, ok := sizeInMemory(body)
+	return ok && size == c.orig.ContentLength
+}
+
+// The types of what [io.NopCloser] returns, in which [http.NewRequest] wraps a
+// reader.
+var (
+	nopCloser         = reflect.TypeOf(io.NopCloser(nil))
+	nopCloserWriterTo = reflect.TypeOf(io.NopCloser(&bytes.Reader{}))
+)
+
+// sizeInMemory is the number of bytes in a body that is a reader of memory.
+func sizeInMemory(body io.ReadCloser) (n int64, ok bool) {
+	if t := reflect.TypeOf(body); t != nopCloser && t != nopCloserWriterTo {
+		return 0, false
+	}
+	switch r := reflect.ValueOf(body).Field(0).Interface().(type) {
+	case *bytes.Reader:
+		return int64(r.Len()), true
+	case *bytes.Buffer:
+		return int64(r.Len()), true
+	case *strings.Reader:
+		return int64(r.Len()), true
+	}
+	return 0, false
 }
 
 // hasBody reports whether there is a body to be sent.

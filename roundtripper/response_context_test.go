@@ -20,7 +20,7 @@ import (
 	"github.com/rebound-go/rebound/roundtripper"
 )
 
-// Kind: "context canceled" while a good body is read, since the attempt's
+// A fault elsewhere: "context canceled" while a good body is read, since the attempt's
 // context ended with RoundTrip (go-kit/kit#773, Azure/azure-sdk-for-go#17780,
 // failsafe-go/failsafe-go#65, #123, gojek/heimdall#152).
 func TestSlowReaderGetsAllOfTheBody(t *testing.T) {
@@ -214,7 +214,7 @@ func TestDeadlineOfAnAttempt(t *testing.T) {
 	}
 }
 
-// Kind: a healthy stream is killed by a timeout for one attempt
+// A fault elsewhere: a healthy stream is killed by a timeout for one attempt
 // (Azure/azure-storage-blob-go#60). IdleTimeout counts silence alone, over a
 // real transport too; AttemptTimeout covers the body, and the error says so.
 func TestStreamUnderTimeouts(t *testing.T) {
@@ -304,7 +304,7 @@ func (c *watchedContext) AfterFunc(func()) (stop func() bool) {
 	}
 }
 
-// Kind: each call leaves something behind in a context that lives as long as
+// A fault elsewhere: each call leaves something behind in a context that lives as long as
 // the program.
 func TestNothingStaysInTheCallersContext(t *testing.T) {
 	for name, policy := range map[string]roundtripper.Policy{

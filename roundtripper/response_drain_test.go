@@ -296,7 +296,7 @@ func TestDrainSurvivesABrokenBody(t *testing.T) {
 	wantEnd(t, outcome(t, resp, err), 2, roundtripper.ReasonOK)
 }
 
-// Kind: responses that are not handed out are left open. Whatever the reason
+// A fault elsewhere: responses that are not handed out are left open. Whatever the reason
 // for which a call ends without the response, or with another, it is closed.
 func TestResponseThatIsNotHandedOutIsClosed(t *testing.T) {
 	fallback := func(req *http.Request, _ *roundtripper.Report, _ error) (*http.Response, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/rebound-go/rebound/roundtripper"
 )
 
-// Kind: the response before is left open (openai/openai-go#495,
+// A fault elsewhere: the response before is left open (openai/openai-go#495,
 // openshift-online/ocm-sdk-go#804). It is closed before the next attempt
 // starts, and the last one is not.
 func TestGivenUpResponsesAreClosedBeforeTheNextAttempt(t *testing.T) {
@@ -51,7 +51,7 @@ func TestGivenUpResponsesAreClosedBeforeTheNextAttempt(t *testing.T) {
 	}
 }
 
-// Kind: the last response is lost, or closed, once retries are spent
+// A fault elsewhere: the last response is lost, or closed, once retries are spent
 // (amikos-tech/chroma-go#539, hashicorp/go-retryablehttp#46, #156,
 // sigstore/rekor#2796). A response is no error, whatever its status.
 func TestLastResponseIsHandedOutWhole(t *testing.T) {
@@ -81,7 +81,7 @@ func TestLastResponseIsHandedOutWhole(t *testing.T) {
 	}
 }
 
-// Kind: wrapping the body of a 101 loses its Write
+// A fault elsewhere: wrapping the body of a 101 loses its Write
 // (open-telemetry/opentelemetry-go-contrib#1329). It is the base's own value,
 // is never retried, and is under no timeout.
 func TestSwitchingProtocols(t *testing.T) {
@@ -150,7 +150,7 @@ type duplex struct {
 func (d *duplex) Write(p []byte) (int, error) { return d.written.Write(p) }
 func (d *duplex) Close() error                { d.closed = true; return nil }
 
-// Kind: a body that is cut while the caller reads it is beyond any retry
+// A fault elsewhere: a body that is cut while the caller reads it is beyond any retry
 // (hashicorp/go-retryablehttp#238): its error surfaces as it is.
 func TestBodyCutInTheCallersHands(t *testing.T) {
 	srv, base := serveLoopback(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -180,7 +180,7 @@ func TestBodyCutInTheCallersHands(t *testing.T) {
 	}
 }
 
-// Kind: the wrapper of a body can't be closed while it is read
+// A fault elsewhere: the wrapper of a body can't be closed while it is read
 // (golang/go#81404). Close from another goroutine ends the Read and the
 // attempt's context.
 func TestCloseDuringRead(t *testing.T) {

@@ -25,6 +25,7 @@ type Transport struct {
 	policy  *Policy
 	invalid error
 	inert   bool // the policy asks for nothing at all
+	traced  bool // the base tells its trace what it has sent
 	pauses  pauses
 }
 
@@ -38,11 +39,13 @@ func New(base http.RoundTripper, policy Policy) *Transport {
 	if base == nil {
 		base = cleanhttp.DefaultPooledTransport()
 	}
+	_, traced := base.(*http.Transport)
 	return &Transport{
 		base:    base,
 		policy:  policy.settled(),
 		invalid: policy.Validate(),
 		inert:   policy.inert(),
+		traced:  traced,
 	}
 }
 
