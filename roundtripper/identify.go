@@ -41,13 +41,19 @@ func (c *call) identify(fromContext string) error {
 	return validateName("idempotency key", key)
 }
 
-// name writes the names into the header of an attempt.
+// name writes the names into the header of an attempt. One that Prepare sees
+// has copies of them: it may write to them, and a base may still be reading
+// those of the attempt before.
 func (c *call) name(h http.Header) {
-	if c.requestID[0] != "" {
-		h[c.policy.RequestIDHeader] = c.requestID[:]
+	id, key := &c.requestID, c.key
+	if c.policy.Prepare != nil {
+		id, key = &[1]string{id[0]}, &[1]string{c.keyText()}
+	}
+	if id[0] != "" {
+		h[c.policy.RequestIDHeader] = id[:]
 	}
 	if c.key != nil {
-		h[c.policy.KeyHeader] = c.key[:]
+		h[c.policy.KeyHeader] = key[:]
 	}
 }
 

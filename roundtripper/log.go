@@ -5,16 +5,18 @@ package roundtripper
 import (
 	"log/slog"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
 )
 
 // Log gives a [Policy.Observe] that writes to l, at level Warn: one line for
-// each retry and one for each call that failed, nothing for a call that
-// succeeds at once, with the request's context. URLs are written without user
-// info, query and fragment, those in the text of an error too, and of that text
-// no more than 256 bytes.
+// each retry and one for each call that failed, also where [Policy.Fallback]
+// served its caller, nothing for a call that succeeds at once. The lines are
+// written with the request's context. URLs are written without user info, query
+// and fragment, those in the text of an error too, and of a URL and of such a
+// text no more than 256 bytes: a server may have chosen them.
 func Log(l *slog.Logger) func(Event) {
 	return func(e Event) {
 		switch e.State {
@@ -25,6 +27,10 @@ func Log(l *slog.Logger) func(Event) {
 			l.LogAttrs(e.Request.Context(), slog.LevelWarn, "request will be sent again", attrs(e)...)
 		case StateFailed:
 			l.LogAttrs(e.Request.Context(), slog.LevelWarn, "request failed", attrs(e)...)
+		case StateDone:
+			if e.Report.Fallback {
+				l.LogAttrs(e.Request.Context(), slog.LevelWarn, "request failed, fallback served", attrs(e)...)
+			}
 		}
 	}
 }
@@ -35,7 +41,7 @@ func attrs(e Event) []slog.Attr {
 	if e.Attempt != nil && e.Attempt.Request != nil {
 		req = e.Attempt.Request // its URL may be Prepare's
 	}
-	as = append(as, slog.String("method", methodOf(req)), slog.String("url", redacted(req.URL)))
+	as = append(as, slog.String("method", methodOf(req)), slog.String("url", bounded(redacted(req.URL))))
 	if a := e.Attempt; a != nil {
 		as = append(as, slog.Int("attempt", a.Number))
 		if a.StatusCode != 0 {
@@ -75,6 +81,7 @@ const longestText = 256
 // another one without holding it. A URL in quotation marks, as package net/url
 // writes it, ends with these; another one ends with the next white space.
 func redactedText(text string) string {
+	text = badPort.ReplaceAllString(text, "invalid port")
 	var out strings.Builder
 	for out.Len() <= longestText {
 		mark := strings.Index(text, "://")
@@ -100,14 +107,18 @@ func redactedText(text string) string {
 		}
 		end = min(end, len(text))
 		clean := "[URL]"
-		if u, err := url.Parse(text[start:end]); err == nil && !escaped {
-			clean = redacted(u)
+		if u, err := url.Parse(text[start:end]); err == nil && !escaped && !strings.Contains(u.Path, "://") {
+			clean = redacted(u) // else where one ends and another begins is anybody's guess
 		}
 		out.WriteString(text[:start] + clean)
 		text = text[end:]
 	}
 	return bounded(out.String())
 }
+
+// badPort is what package net/url says of user info with a /, ? or # in it: it
+// quotes the beginning of the password.
+var badPort = regexp.MustCompile(`invalid port \S+ after host`)
 
 // bounded is text, cut off between two characters if it is too long.
 func bounded(text string) string {

@@ -18,6 +18,12 @@ import (
 	"github.com/rebound-go/rebound/roundtripper/breaker"
 )
 
+// parseError is what package net/url says of a URL.
+func parseError(text string) error {
+	_, err := url.Parse(text)
+	return err
+}
+
 func TestLogRedactsErrors(t *testing.T) {
 	const secret = "S3CRET"
 	logged := func(base http.RoundTripper, p roundtripper.Policy, target string) string {
@@ -46,6 +52,12 @@ func TestLogRedactsErrors(t *testing.T) {
 		"one URL begins another": &url.Error{Op: "Get", URL: "http://user:" + secret + "@example.com/things", Err: one},
 		// The text of an error in the tree, without the error.
 		"flattened": fmt.Errorf("while fetching: %v", one),
+		// Where one ends and the next begins can't be told.
+		"glued":     errors.New("tried https://a.example.com/x,https://user:" + secret + "@b.example.com/"),
+		"one quote": errors.New(`"https://a.example.com/x https://user:` + secret + `@b.example.com/"`),
+		// Package net/url takes the password for a port, and quotes it once more.
+		"slash in the password": parseError("http://user:" + secret + "/x@example.com"),
+		"hash in the password":  parseError("http://user:" + secret + "#x@example.com"),
 		// A text with a URL in it that never was a url.Error, as golang.org/x/net/http/httpproxy makes one.
 		"proxy address": fmt.Errorf("invalid proxy address %q: %v", "http://user:"+secret+"@exa mple.com", errors.New("invalid character")),
 	} {
@@ -96,7 +108,14 @@ func TestLogRedactsErrors(t *testing.T) {
 		}
 	})
 
-	// A URL that was put together by hand: the user info in Host, the query in Path.
+	// A server may choose the path, with a redirect.
+	t.Run("long path", func(t *testing.T) {
+		if text := logged(failing(io.EOF), roundtripper.Policy{}, "http://example.com/"+strings.Repeat("a", 100_000)); len(text) > 4096 {
+			t.Errorf("%d bytes in the log: %.200s", len(text), text)
+		}
+	})
+
+	// A URL that was put together by hand, with the user info in Host.
 	t.Run("by hand", func(t *testing.T) {
 		var out bytes.Buffer
 		p := roundtripper.Policy{Observe: roundtripper.Log(slog.New(slog.NewTextHandler(&out, nil)))}

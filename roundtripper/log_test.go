@@ -176,6 +176,21 @@ func TestLogWithoutAnAttempt(t *testing.T) {
 	})
 }
 
+// A call that failed is a line also where its caller is served.
+func TestLogOfAFallback(t *testing.T) {
+	twRun(t, "", func(t *testing.T) {
+		p := roundtripper.Headless()
+		p.MaxRetries = 0
+		p.Fallback = func(*http.Request, *roundtripper.Report, error) (*http.Response, error) {
+			return &http.Response{StatusCode: 200}, nil
+		}
+		lines, text := twLogged(t, twScript(twStep{status: 503}), p, twRequest("GET", ""))
+		if len(lines) != 1 || !strings.Contains(text, "fallback served") || !strings.Contains(text, "503") {
+			t.Errorf("%s", text)
+		}
+	})
+}
+
 // Holding back for a host that said "not now" to another call is no retry, and
 // the call that held back succeeds at its first attempt.
 func TestLogOfAPause(t *testing.T) {

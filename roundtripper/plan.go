@@ -175,16 +175,11 @@ func (c *call) giveHeaders(a *attempt) {
 // prepare calls the policy's Prepare. The call's names are the same in every
 // attempt whatever it does to them: a write under two keys is two writes.
 func (c *call) prepare(a *attempt) error {
-	id, key := c.requestID[0], c.keyText()
 	if err := c.policy.Prepare(&a.req, int(a.number)); err != nil {
 		return err
 	}
 	if a.req.Header == nil {
 		a.req.Header = make(http.Header)
-	}
-	c.requestID[0] = id
-	if c.key != nil {
-		c.key[0] = key
 	}
 	c.name(a.req.Header)
 	return nil

@@ -151,7 +151,8 @@ type Policy struct {
 	// sees, in decimal, from 1. Empty: none.
 	AttemptHeader string
 
-	// Observe is told each step of a call as it happens: see [Event].
+	// Observe is told each step of a call as it happens: see [Event]. [Log]
+	// makes one that writes a log. Nil: nobody is told.
 	Observe func(Event)
 
 	// SlowAfter is how long a call may last before Observe is told [StateSlow],

@@ -1,10 +1,13 @@
 package roundtripper_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rebound-go/rebound/roundtripper"
@@ -46,4 +49,30 @@ func TestPrepareKeepsNames(t *testing.T) {
 			require.Equal(t, "order-4711", req.Header.Get("Idempotency-Key"))
 		})
 	}
+}
+
+// A base may still read the header of an attempt that it has failed, as
+// net/http's writing goroutine may, while Prepare has the next one.
+func TestPrepareHasItsOwnNames(t *testing.T) {
+	var readers sync.WaitGroup
+	base := roundTrip(func(req *http.Request) (*http.Response, error) {
+		readers.Go(func() {
+			for range 100 {
+				assert.Equal(t, "order-4711", req.Header["Idempotency-Key"][0])
+				assert.Len(t, req.Header["X-Request-Id"][0], 32)
+			}
+		})
+		return nil, errors.New("broken")
+	})
+	p := now()
+	p.RequestIDHeader = "X-Request-Id"
+	p.Prepare = func(req *http.Request, _ int) error {
+		req.Header["Idempotency-Key"][0], req.Header["X-Request-Id"][0] = "another", "another"
+		return nil
+	}
+	req, _ := http.NewRequest(http.MethodPost, "http://api.example.com/", strings.NewReader("42"))
+	req.Header.Set("Idempotency-Key", "order-4711")
+	_, err := roundtripper.New(base, p).RoundTrip(req)
+	require.Error(t, err)
+	readers.Wait()
 }

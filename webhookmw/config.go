@@ -64,7 +64,7 @@ type Config struct {
 
 	// Observe, if set, is told what became of each request, once, when that is settled; it is called on the request's
 	// goroutine, before the last of the answer has left, and should not take long. It is the only one to learn why a
-	// delivery was refused.
+	// delivery was refused. [Log] makes one that writes a log.
 	Observe func(Event)
 }
 

@@ -4,6 +4,7 @@ package webhookmw
 
 import (
 	"log/slog"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -109,6 +110,7 @@ func bounded(text string, most int) string {
 // withoutURLs is text with each URL in it left out: it may hold a password, or a query. One that stands in quotation marks,
 // as package net/url quotes them, ends with these; another one ends with the next white space.
 func withoutURLs(text string) string {
+	text = badPort.ReplaceAllString(text, "invalid port")
 	var out strings.Builder
 	for {
 		mark := strings.Index(text, "://")
@@ -133,6 +135,9 @@ func withoutURLs(text string) string {
 		text = text[min(end, len(text)):]
 	}
 }
+
+// badPort is what package net/url says of user info with a /, ? or # in it: it quotes the beginning of the password.
+var badPort = regexp.MustCompile(`invalid port \S+ after host`)
 
 func isSchemeByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'

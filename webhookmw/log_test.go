@@ -191,16 +191,17 @@ func TestLogRedacts(t *testing.T) {
 // What is around a URL in an error is still there.
 func TestLogKeepsTheRestOfAnError(t *testing.T) {
 	for text, want := range map[string]string{
-		`Put "https://a.example.com/?b=c": EOF`:    `Put "[URL]": EOF`,
-		"no a://b c\thttps://d\ne":                 "no [URL] c\t[URL]\ne",
-		"dial tcp 10.0.0.1:5432: refused":          "dial tcp 10.0.0.1:5432: refused",
-		`x "a://b" y "c://d\"e" z`:                 `x "[URL]" y "[URL]" z`,
-		"lease of evt_1:// taken":                  "lease of evt_[URL] taken",
-		strings.Repeat("é", 300):                   strings.Repeat("é", 128) + "…",
-		"a" + strings.Repeat("é", 300):             "a" + strings.Repeat("é", 127) + "…",
-		strings.Repeat("x", 256):                   strings.Repeat("x", 256),
-		strings.Repeat("x", 257):                   strings.Repeat("x", 256) + "…",
-		strings.Repeat("x", 240) + " https://y.zz": strings.Repeat("x", 240) + " [URL]",
+		`Put "https://a.example.com/?b=c": EOF`:         `Put "[URL]": EOF`,
+		"no a://b c\thttps://d\ne":                      "no [URL] c\t[URL]\ne",
+		"dial tcp 10.0.0.1:5432: refused":               "dial tcp 10.0.0.1:5432: refused",
+		`parse "a://b:c": invalid port ":c" after host`: `parse "[URL]": invalid port`,
+		`x "a://b" y "c://d\"e" z`:                      `x "[URL]" y "[URL]" z`,
+		"lease of evt_1:// taken":                       "lease of evt_[URL] taken",
+		strings.Repeat("é", 300):                        strings.Repeat("é", 128) + "…",
+		"a" + strings.Repeat("é", 300):                  "a" + strings.Repeat("é", 127) + "…",
+		strings.Repeat("x", 256):                        strings.Repeat("x", 256),
+		strings.Repeat("x", 257):                        strings.Repeat("x", 256) + "…",
+		strings.Repeat("x", 240) + " https://y.zz":      strings.Repeat("x", 240) + " [URL]",
 	} {
 		j := newJournal()
 		webhookmw.Log(j.Logger)(webhookmw.Event{

@@ -17,8 +17,9 @@ import (
 // where there is nothing to cover. A body may be closed while it is read.
 type spanBody struct {
 	io.ReadCloser
-	span trace.Span
-	over atomic.Bool
+	span   trace.Span
+	over   atomic.Bool
+	failed bool // it says why already: what becomes of the body is no more than a consequence
 }
 
 // cover puts b in the place of resp's body, or ends the span at once if there is
@@ -64,6 +65,7 @@ func (b *spanBody) judge(resp *http.Response, err error) {
 }
 
 func (b *spanBody) fail(errorType string) {
+	b.failed = true
 	b.span.SetAttributes(semconv.ErrorTypeKey.String(errorType))
 	b.span.SetStatus(codes.Error, "")
 }
@@ -73,7 +75,7 @@ func (b *spanBody) end(err error) {
 	if b.over.Swap(true) {
 		return
 	}
-	if err != nil {
+	if err != nil && !b.failed {
 		b.fail(errorType(err))
 	}
 	b.span.End()

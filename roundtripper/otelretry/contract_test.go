@@ -284,6 +284,30 @@ func TestTimeoutInTheBody(t *testing.T) {
 	})
 }
 
+// What is wrong with a response is its status, not that its body was given up or
+// broke off.
+func TestStatusBeforeBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLab()
+		body := streaming(io.ErrUnexpectedEOF)
+		base := script(func(req *http.Request) (*http.Response, error) { return failing(body, req, 503) },
+			func(req *http.Request) (*http.Response, error) { return failing(body, req, 404) })
+		l.get(t, otelretry.New(base, policy(), l.config), t.Context(), target)
+		assert.Equal(t, `GET call internal 0s-3.15s Error error.type=404 http.response.status_code=404 rebound.attempts=2 rebound.stop=status
+  @50ms rebound.wait http.response.status_code=503 rebound.attempt=1 rebound.reason=status rebound.wait.duration=0.1 rebound.wait.kind=retry
+  GET client 0s-50ms Error error.type=503 http.response.status_code=503
+  GET client 150ms-3.15s Error error.type=404 http.request.resend_count=1 http.response.status_code=404
+`, l.spans())
+		time.Sleep(time.Minute)
+	})
+}
+
+func failing(base http.RoundTripper, req *http.Request, status int) (*http.Response, error) {
+	resp, err := base.RoundTrip(req)
+	resp.StatusCode = status
+	return resp, err
+}
+
 // A response without a body keeps http.NoBody, by which callers know it, and
 // there is nothing to wait for.
 func TestNoBody(t *testing.T) {

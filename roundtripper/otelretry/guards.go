@@ -6,8 +6,10 @@ package otelretry
 import (
 	"cmp"
 	"context"
-	"net/url"
+	"errors"
 	"slices"
+	"strconv"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -20,8 +22,12 @@ import (
 // gauge that is read at each collection. Register a budget once, however many
 // Transports it serves, and give it up with the registration's Unregister: until
 // then the meter provider keeps b. Of more than MaxHosts hosts those are told
-// apart that have the fewest tokens, and the fewest of the others is "_OTHER".
+// apart that have the fewest tokens, and the fewest of the others is "_OTHER". A
+// nil b, as in a policy that has none, is an error.
 func RegisterBudget(b *budget.Budget, config Config) (metric.Registration, error) {
+	if b == nil {
+		return nil, errors.New("otelretry: no budget to register")
+	}
 	config = config.withDefaults()
 	meter := config.meter()
 	tokens, err := meter.Float64ObservableGauge("rebound.client.budget.tokens", metric.WithUnit("{token}"),
@@ -65,8 +71,12 @@ func poorest(tokens map[string]float64, most int) []purse {
 // state. Register a group once, however many Transports it serves, and give it up
 // with the registration's Unregister: until then the meter provider keeps g. Of
 // more than MaxHosts hosts those are told apart whose breakers are not closed,
-// as far as there is room, and the others are counted together as "_OTHER".
+// as far as there is room, and the others are counted together as "_OTHER". A
+// nil g, as in a policy that has none, is an error.
 func RegisterBreaker(g *breaker.Group, config Config) (metric.Registration, error) {
+	if g == nil {
+		return nil, errors.New("otelretry: no breakers to register")
+	}
 	config = config.withDefaults()
 	meter := config.meter()
 	states, err := meter.Int64ObservableUpDownCounter("rebound.client.breaker.state", metric.WithUnit("{breaker}"),
@@ -112,15 +122,26 @@ func worst(all []breaker.Status, most int) []tally {
 	return tallies
 }
 
-// keyed are the attributes of what is kept under key: a service, as a Transport
-// names it, something else that the key of a guard used without one may be, or,
-// with an empty key, nothing.
+// keyed are the attributes of what is kept under key; with an empty key, those
+// of everything.
 func keyed(config Config, key string, more ...attribute.KeyValue) metric.MeasurementOption {
 	as := append(more, config.Attributes...)
-	if u, err := url.Parse(key); err == nil && u.Host != "" {
-		as = hostOf(u).append(as)
-	} else if key != "" {
-		as = host{address: key}.append(as)
+	if key != "" {
+		as = hostOfKey(key).append(as)
 	}
 	return metric.WithAttributeSet(attribute.NewSet(as...))
+}
+
+// hostOfKey is the host that key names as a Transport does: scheme, name and
+// port, with no brackets around an IPv6 address, so that it is no URL. What else
+// the key of a guard used without a Transport may be is a name as it stands.
+func hostOfKey(key string) host {
+	if _, service, ok := strings.Cut(key, "://"); ok {
+		if colon := strings.LastIndexByte(service, ':'); colon >= 0 {
+			if port, err := strconv.ParseUint(service[colon+1:], 10, 16); err == nil {
+				return host{strings.Trim(service[:colon], "[]"), int(port)}
+			}
+		}
+	}
+	return host{address: key}
 }

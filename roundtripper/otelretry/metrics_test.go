@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/rebound-go/rebound/roundtripper"
 	"github.com/rebound-go/rebound/roundtripper/breaker"
 	"github.com/rebound-go/rebound/roundtripper/budget"
 	"github.com/rebound-go/rebound/roundtripper/otelretry"
@@ -87,6 +88,9 @@ func TestRegisterBreaker(t *testing.T) {
 
 	require.NoError(t, reg.Unregister())
 	assert.Empty(t, l.measured(t, "rebound.client.breaker"))
+
+	_, err = otelretry.RegisterBreaker(roundtripper.Standard().Breaker, l.config)
+	require.Error(t, err, "a policy without a breaker")
 }
 
 func TestRegisterBudget(t *testing.T) {
@@ -115,4 +119,27 @@ func TestRegisterBudget(t *testing.T) {
 	each.Withdraw("http://[::1]:8080")
 	each.Withdraw("http://[::1]:8080")
 	assert.Contains(t, l.measured(t, "rebound.client.budget"), line+"::1 server.port=8080: 1\n")
+
+	_, err = otelretry.RegisterBudget(roundtripper.Standard().Budget, l.config)
+	require.Error(t, err, "a policy without a budget")
+}
+
+// What a guard says of a host has the names that calls to it have.
+func TestGuardsNameHostsAsCallsDo(t *testing.T) {
+	for _, target := range []string{"http://api.example.com/", "http://[::1]/", "https://[fe80::1%25eth0]:8443/", "https://API.example.com:443/"} {
+		l := newLab()
+		p := roundtripper.Standard()
+		p.Backoff = nil
+		p.Breaker, p.Budget = breaker.PerHost(breaker.Config{}), budget.New(budget.Config{PerHost: true})
+		_, err := otelretry.RegisterBreaker(p.Breaker, l.config)
+		require.NoError(t, err)
+		_, err = otelretry.RegisterBudget(p.Budget, l.config)
+		require.NoError(t, err)
+		l.get(t, otelretry.New(script(503, 200), p, l.config), t.Context(), target)
+
+		_, named, _ := strings.Cut(l.measured(t, "rebound.client.retries"), "server.address=")
+		named, _, _ = strings.Cut(named, ": 1")
+		assert.Contains(t, l.measured(t, "rebound.client.breaker.state"), "=closed server.address="+named+": 1\n")
+		assert.Contains(t, l.measured(t, "rebound.client.budget.tokens"), " server.address="+named+": 9.1\n")
+	}
 }

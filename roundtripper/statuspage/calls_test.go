@@ -299,7 +299,7 @@ func TestAbandoned(t *testing.T) {
 	assert.Contains(t, html(t, page), "ended without a word")
 }
 
-// What was refused before anything was sent is shown with its reason, as far as anybody knows it.
+// What was refused before anything was sent is shown with its reason.
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hosts := breaker.PerHost(breaker.Config{Consecutive: 1})
@@ -313,6 +313,7 @@ func TestRefused(t *testing.T) {
 		require.Len(t, s.Calls, 2)
 		assert.Equal(t, roundtripper.ReasonBreakerOpen, s.Calls[0].Stop)
 		assert.Empty(t, s.Calls[0].Steps)
+		assert.Equal(t, "https://api.example.com/", s.Calls[0].URL)
 		assert.Equal(t, roundtripper.ReasonBreakerOpen, s.Calls[1].Stop)
 		assert.Equal(t, 503, s.Calls[1].Status)
 		assert.Equal(t, "open", s.Hosts[0].Breaker.State)
@@ -331,7 +332,8 @@ func TestFallback(t *testing.T) {
 		c := page.Snapshot().Calls[0]
 		assert.True(t, c.Fallback)
 		assert.Equal(t, 500, c.Status)
-		assert.Contains(t, html(t, page), "fallback served")
+		assert.True(t, c.Trouble(), "its caller is served, its host is not well")
+		assert.Contains(t, html(t, page), `<strong class="bad">500 Internal Server Error</strong> <span class="note">status</span> <span class="note">fallback served</span>`)
 	})
 }
 
@@ -500,6 +502,14 @@ func TestHostileText(t *testing.T) {
 		{`redirect to /p?token=hush,`, `redirect to /p?…`},
 		{`really? yes`, `really? yes`},
 		{`https://h.example.com/#hush`, `https://h.example.com/#…`},
+		{`parse "http://u:hush/x@h.example.com": invalid port ":hush" after host`, `parse &#34;[URL]&#34;: invalid port`},
+		{`invalid proxy address "http://u:a/hush@h.example.com": x`, `invalid proxy address &#34;[URL]&#34;: x`},
+		{`parse "http://u:hush?x@h.example.com": x`, `parse &#34;[URL]&#34;: x`},
+		{`parse "http://u:hush": invalid port ":hush" after host`, `parse &#34;[URL]&#34;: invalid port`},
+		{`http://u:hush#x@h.example.com: x`, `[URL]: x`},
+		{`http://h.example.com/?q="x"&token=hush broke`, `http://h.example.com/?… broke`},
+		{`parse "http://u:/hush\t@h.example.com": x`, `parse &#34;[URL]&#34;: x`},
+		{`(https://h.example.com:443): x`, `(https://h.example.com:443): x`},
 	} {
 		page := statuspage.New(statuspage.Config{})
 		e := failed("https://api.example.com/")
@@ -529,6 +539,7 @@ func TestHostileRequest(t *testing.T) {
 			call{Method: "GET", URL: "http://h:443/" + strings.Repeat("p", 242) + "…"}},
 		{at("GET", url.URL{Scheme: "https", Host: "[::1]:443", User: url.User("hush"), RawQuery: "hush", Fragment: "hush"}),
 			call{Method: "GET", URL: "https://[::1]"}},
+		{at("GET", url.URL{Scheme: "https", Host: "u:hush@h", Path: "/"}), call{Method: "GET", URL: "https://h/"}},
 	} {
 		page := statuspage.New(statuspage.Config{})
 		e := failed("https://h/")

@@ -42,6 +42,9 @@
 // Calls that went well at once are kept apart from all others, and deliveries that were verified from those that were not:
 // neither busy hours nor a flood of forgeries drive away what there is to see.
 //
+// A call whose caller got what Policy.Fallback served counts as done and is shown as trouble, with the status and the reason
+// that it was served for.
+//
 // # JSON
 //
 // A request that prefers application/json, or has format=json in its query, gets a [Snapshot]. Its names are stable: none is

@@ -62,8 +62,8 @@ const StateAbandoned roundtripper.State = "abandoned"
 
 // A Call is one call, in flight or ended.
 type Call struct {
-	Method       string              `json:"method"` // empty: nothing has been sent
-	URL          string              `json:"url"`    // the caller's, without user info, query and fragment
+	Method       string              `json:"method"`
+	URL          string              `json:"url"` // the caller's, without user info, query and fragment
 	RequestID    string              `json:"request_id,omitzero"`
 	State        roundtripper.State  `json:"state"`
 	Slow         bool                `json:"slow"`
@@ -89,7 +89,7 @@ func (c *Call) InFlight() bool {
 // Trouble reports whether the call is anything but one that goes, or went, well at once.
 func (c *Call) Trouble() bool {
 	return c.State == roundtripper.StateFailed || c.State == StateAbandoned || c.State == roundtripper.StateOffline ||
-		c.Attempts > 1 || c.Slow || len(c.Steps) > 1
+		c.Fallback || c.Attempts > 1 || c.Slow || len(c.Steps) > 1
 }
 
 // A StepKind says what a call was doing.

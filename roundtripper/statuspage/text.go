@@ -5,6 +5,7 @@ package statuspage
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,7 +68,8 @@ func requestText(req *http.Request) (method, target, host string) {
 	if u == nil {
 		return clean(method), "", ""
 	}
-	address := strings.TrimSuffix(strings.ToLower(u.Host), defaultPort(u.Scheme))
+	address := u.Host[strings.LastIndexByte(u.Host, '@')+1:] // put together by hand, it may hold user info
+	address = strings.TrimSuffix(strings.ToLower(address), defaultPort(u.Scheme))
 	path := u.EscapedPath()
 	text := method + " " + u.Scheme + "://" + address + path
 	if len(text) > longest || strings.IndexFunc(text, notPlain) >= 0 {
@@ -110,7 +112,8 @@ func errorText(err error) string {
 // since not everybody wraps what they quote. What stands in quotes is one word: a URL that could not be parsed may have
 // blanks in it.
 func withoutSecrets(text string) string {
-	if !strings.ContainsAny(text, "?@#") {
+	text = badPort.ReplaceAllString(text, "invalid port")
+	if !strings.ContainsAny(text, "?@#") && !strings.Contains(text, "://") {
 		return text
 	}
 	var b strings.Builder
@@ -123,14 +126,26 @@ func withoutSecrets(text string) string {
 			n = closingQuote(text)
 			b.WriteString(plainURL(text[:n], true))
 		default:
-			if n = strings.IndexAny(text, " \n\t\""); n < 0 {
-				n = len(text)
+			n = wordEnd(text, " \n\t\"")
+			if strings.Contains(text[:n], "://") { // a query may hold quotation marks
+				n = wordEnd(text, " \n\t")
 			}
 			b.WriteString(plainURL(text[:n], false))
 		}
 		text = text[n:]
 	}
 	return b.String()
+}
+
+// badPort is what package net/url says of user info with a /, ? or # in it: it quotes the beginning of the password.
+var badPort = regexp.MustCompile(`invalid port \S+ after host`)
+
+// wordEnd is where the word that text begins with is over.
+func wordEnd(text, ends string) int {
+	if n := strings.IndexAny(text, ends); n >= 0 {
+		return n
+	}
+	return len(text)
 }
 
 // closingQuote is the length of the quotation that text begins with. One that never closes goes to the end.
@@ -146,13 +161,26 @@ func closingQuote(text string) int {
 	return len(text)
 }
 
-// plainURL is a word without user info, query and fragment, if it looks as if it had them.
+// plainURL is a word without user info, query and fragment, if it looks as if it had them. Where they are in a URL that
+// can't be parsed nobody knows, so such a one is left out.
 func plainURL(word string, quoted bool) string {
+	if mark := strings.Index(word, "://"); mark >= 0 {
+		start := strings.LastIndexFunc(word[:mark], func(r rune) bool { return !isSchemeRune(r) }) + 1
+		behind := closing
+		if quoted {
+			behind = `"`
+		}
+		end := max(len(strings.TrimRight(word, behind)), start)
+		_, err := url.Parse(word[start:end])
+		if err != nil || quoted && strings.Contains(word, `\`) { // what is escaped may be what broke it
+			return word[:start] + "[URL]" + word[end:]
+		}
+	}
 	marks := "?"
 	if quoted || strings.Contains(word, "://") {
 		marks = "?#"
 	}
-	if i := strings.IndexAny(word, marks); i >= 0 && i < len(strings.TrimRight(word, "\"'):;,."))-1 {
+	if i := strings.IndexAny(word, marks); i >= 0 && i < len(strings.TrimRight(word, closing))-1 {
 		rest := ""
 		if quoted && strings.HasSuffix(word, `"`) {
 			rest = `"`
@@ -176,6 +204,13 @@ func plainURL(word string, quoted bool) string {
 		}
 		word = after
 	}
+}
+
+// closing are the marks that may stand behind a URL and be none of it.
+const closing = "\"'):;,."
+
+func isSchemeRune(r rune) bool {
+	return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '+' || r == '-' || r == '.'
 }
 
 // pathText is the path of a request that came in.

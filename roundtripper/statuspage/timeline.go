@@ -86,6 +86,9 @@ func verdict(c *Call) (class, result string, notes []string) {
 	switch c.State {
 	case roundtripper.StateDone:
 		class, result, why = "good", statusText(c.Status), string(c.Stop)
+		if c.Fallback { // its caller is served, its host is not well
+			class = "bad"
+		}
 	case roundtripper.StateFailed:
 		class, result, why = "bad", "failed", string(c.Stop)
 		if c.Status != 0 {
