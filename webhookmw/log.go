@@ -4,7 +4,6 @@ package webhookmw
 
 import (
 	"log/slog"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -91,9 +90,14 @@ func (e *Event) attrs() []slog.Attr {
 		}
 	}
 	if e.Err != nil {
-		as = append(as, slog.String("error", bounded(withoutURLs(e.Err.Error()), longestText)))
+		as = append(as, slog.String("error", errorText(e.Err.Error())))
 	}
 	return append(as, slog.Duration("elapsed", e.Elapsed.Round(time.Microsecond)))
+}
+
+// errorText is the beginning of an error's text, without URLs. Looking at ten times what is written is enough for that.
+func errorText(text string) string {
+	return bounded(withoutURLs(withoutPorts(bounded(text, 10*longestText))), longestText)
 }
 
 // bounded is text, cut off between two characters if it is longer than most.
@@ -110,7 +114,6 @@ func bounded(text string, most int) string {
 // withoutURLs is text with each URL in it left out: it may hold a password, or a query. One that stands in quotation marks,
 // as package net/url quotes them, ends with these; another one ends with the next white space.
 func withoutURLs(text string) string {
-	text = badPort.ReplaceAllString(text, "invalid port")
 	var out strings.Builder
 	for {
 		mark := strings.Index(text, "://")
@@ -136,8 +139,18 @@ func withoutURLs(text string) string {
 	}
 }
 
-// badPort is what package net/url says of user info with a /, ? or # in it: it quotes the beginning of the password.
-var badPort = regexp.MustCompile(`invalid port \S+ after host`)
+// withoutPorts cuts what package net/url says of user info with a /, ? or # in it: it takes the beginning of the password
+// for a port, and quotes it.
+func withoutPorts(text string) string {
+	for {
+		before, rest, _ := strings.Cut(text, "invalid port ")
+		_, after, found := strings.Cut(rest, " after host")
+		if !found {
+			return text
+		}
+		text = before + "invalid port" + after
+	}
+}
 
 func isSchemeByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'

@@ -484,7 +484,8 @@ func TestStepsAreBounded(t *testing.T) {
 	})
 }
 
-// Whatever a peer, a caller or a base transport may put into text comes out as text, short and without what is secret.
+// Whatever a peer, a caller or a base transport may put into text comes out as text, short and without what is secret:
+// package redact has the cases.
 func TestHostileText(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	for _, tc := range []struct{ in, want string }{
@@ -494,22 +495,6 @@ func TestHostileText(t *testing.T) {
 		{long, long[:255] + "…"},
 		{strings.Repeat("é", 200), strings.Repeat("é", 127) + "…"},
 		{`Get "https://u:hush@h.example.com/p?q=hush#hush": EOF`, `Get &#34;https://h.example.com/p?…&#34;: EOF`},
-		{`proxyconnect https://u:hush@h.example.com: refused`, `proxyconnect https://h.example.com: refused`},
-		{`from http://u:hush@a.example.com/ to http://v:hush@b.example.com/?hush`,
-			`from http://a.example.com/ to http://b.example.com/?…`},
-		{`parse "http://h.example.com/?a hush": invalid`, `parse &#34;http://h.example.com/?…&#34;: invalid`},
-		{`parse "http://h.example.com/?hush`, `parse &#34;http://h.example.com/?…`},
-		{`redirect to /p?token=hush,`, `redirect to /p?…`},
-		{`really? yes`, `really? yes`},
-		{`https://h.example.com/#hush`, `https://h.example.com/#…`},
-		{`parse "http://u:hush/x@h.example.com": invalid port ":hush" after host`, `parse &#34;[URL]&#34;: invalid port`},
-		{`invalid proxy address "http://u:a/hush@h.example.com": x`, `invalid proxy address &#34;[URL]&#34;: x`},
-		{`parse "http://u:hush?x@h.example.com": x`, `parse &#34;[URL]&#34;: x`},
-		{`parse "http://u:hush": invalid port ":hush" after host`, `parse &#34;[URL]&#34;: invalid port`},
-		{`http://u:hush#x@h.example.com: x`, `[URL]: x`},
-		{`http://h.example.com/?q="x"&token=hush broke`, `http://h.example.com/?… broke`},
-		{`parse "http://u:/hush\t@h.example.com": x`, `parse &#34;[URL]&#34;: x`},
-		{`(https://h.example.com:443): x`, `(https://h.example.com:443): x`},
 	} {
 		page := statuspage.New(statuspage.Config{})
 		e := failed("https://api.example.com/")

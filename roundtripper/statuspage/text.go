@@ -5,10 +5,11 @@ package statuspage
 import (
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rebound-go/rebound/roundtripper/internal/redact"
 )
 
 // longest is the most bytes of any text on the page, before the sign that says that it was cut. IDs of events and
@@ -68,8 +69,7 @@ func requestText(req *http.Request) (method, target, host string) {
 	if u == nil {
 		return clean(method), "", ""
 	}
-	address := u.Host[strings.LastIndexByte(u.Host, '@')+1:] // put together by hand, it may hold user info
-	address = strings.TrimSuffix(strings.ToLower(address), defaultPort(u.Scheme))
+	address := strings.TrimSuffix(strings.ToLower(redact.Host(u)), defaultPort(u.Scheme))
 	path := u.EscapedPath()
 	text := method + " " + u.Scheme + "://" + address + path
 	if len(text) > longest || strings.IndexFunc(text, notPlain) >= 0 {
@@ -105,112 +105,7 @@ func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
-	return clean(withoutSecrets(err.Error()))
-}
-
-// withoutSecrets takes out of each word of text what may be secret in a URL. It goes by the text and not by [url.Error],
-// since not everybody wraps what they quote. What stands in quotes is one word: a URL that could not be parsed may have
-// blanks in it.
-func withoutSecrets(text string) string {
-	text = badPort.ReplaceAllString(text, "invalid port")
-	if !strings.ContainsAny(text, "?@#") && !strings.Contains(text, "://") {
-		return text
-	}
-	var b strings.Builder
-	for len(text) > 0 {
-		n := 1
-		switch text[0] {
-		case ' ', '\n', '\t':
-			b.WriteByte(text[0])
-		case '"':
-			n = closingQuote(text)
-			b.WriteString(plainURL(text[:n], true))
-		default:
-			n = wordEnd(text, " \n\t\"")
-			if strings.Contains(text[:n], "://") { // a query may hold quotation marks
-				n = wordEnd(text, " \n\t")
-			}
-			b.WriteString(plainURL(text[:n], false))
-		}
-		text = text[n:]
-	}
-	return b.String()
-}
-
-// badPort is what package net/url says of user info with a /, ? or # in it: it quotes the beginning of the password.
-var badPort = regexp.MustCompile(`invalid port \S+ after host`)
-
-// wordEnd is where the word that text begins with is over.
-func wordEnd(text, ends string) int {
-	if n := strings.IndexAny(text, ends); n >= 0 {
-		return n
-	}
-	return len(text)
-}
-
-// closingQuote is the length of the quotation that text begins with. One that never closes goes to the end.
-func closingQuote(text string) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
-}
-
-// plainURL is a word without user info, query and fragment, if it looks as if it had them. Where they are in a URL that
-// can't be parsed nobody knows, so such a one is left out.
-func plainURL(word string, quoted bool) string {
-	if mark := strings.Index(word, "://"); mark >= 0 {
-		start := strings.LastIndexFunc(word[:mark], func(r rune) bool { return !isSchemeRune(r) }) + 1
-		behind := closing
-		if quoted {
-			behind = `"`
-		}
-		end := max(len(strings.TrimRight(word, behind)), start)
-		_, err := url.Parse(word[start:end])
-		if err != nil || quoted && strings.Contains(word, `\`) { // what is escaped may be what broke it
-			return word[:start] + "[URL]" + word[end:]
-		}
-	}
-	marks := "?"
-	if quoted || strings.Contains(word, "://") {
-		marks = "?#"
-	}
-	if i := strings.IndexAny(word, marks); i >= 0 && i < len(strings.TrimRight(word, closing))-1 {
-		rest := ""
-		if quoted && strings.HasSuffix(word, `"`) {
-			rest = `"`
-		}
-		word = word[:i+1] + "…" + rest
-	}
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(word, "://")
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		b.WriteString("://")
-		authority := after
-		if slash := strings.IndexAny(after, "/?#"); slash >= 0 {
-			authority = after[:slash]
-		}
-		if at := strings.LastIndexByte(authority, '@'); at >= 0 {
-			after = after[at+1:]
-		}
-		word = after
-	}
-}
-
-// closing are the marks that may stand behind a URL and be none of it.
-const closing = "\"'):;,."
-
-func isSchemeRune(r rune) bool {
-	return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '+' || r == '-' || r == '.'
+	return clean(redact.Text(err.Error()))
 }
 
 // pathText is the path of a request that came in.

@@ -134,8 +134,8 @@ func TestRedirects(t *testing.T) {
 			if r.URL.Path == "/thing" {
 				http.Redirect(w, r, "http://user:topsecret@other.test/there?token=topsecret", http.StatusFound)
 			}
-		}, exitOK, []string{"answer       302 Found\n", "attempt 1    GET http://other.test/there?...\n", "done "}},
-		{"without end", "-redirects 2", loop, exitFailed, []string{"/thingxx?...\n", "failed       more than 2 redirects (-redirects)\n"}},
+		}, exitOK, []string{"answer       302 Found\n", "attempt 1    GET http://other.test/there?…\n", "done "}},
+		{"without end", "-redirects 2", loop, exitFailed, []string{"/thingxx?…\n", "failed       more than 2 redirects (-redirects)\n"}},
 		{"not followed", "-redirects 0", loop, exitFailed, []string{"failed       ok: 302 Found; not followed, and no 2xx (1 attempt"}},
 		{"to what is no URL", "", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", "http://user:top/secret@other.test/")
@@ -171,7 +171,7 @@ func TestRedaction(t *testing.T) {
 		})
 		got := b.do(t.Context(), "-H", "X-Api-Key: topsecret3", "http://user:topsecret1@example.test/a?token=topsecret2#topsecret4")
 		assert.Equal(t, exitFailed, got.exit)
-		assert.Contains(t, got.stderr, "attempt 1    GET http://example.test/a?...\n")
+		assert.Contains(t, got.stderr, "attempt 1    GET http://example.test/a?…\n")
 		assert.NotContains(t, got.stderr, "secret")
 		assert.NotContains(t, got.stderr, "user")
 	})
@@ -182,9 +182,9 @@ func TestRedaction(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	for _, tc := range []struct{ err, want string }{
 		{"no path", "no path"},
-		{`invalid proxy address "http://user:topsecret@proxy.test:x/": bad port`, `invalid proxy address "http://proxy.test:x/": bad port`},
-		{"at https://us@er:top/secret@example.test/x: gone", "at https://example.test/x: gone"},
-		{"at http://example.test/x?token=topsecret gone", "at http://example.test/x?... gone"},
+		{`invalid proxy address "http://user:topsecret@proxy.test:x/": bad port`, `invalid proxy address "[URL]": bad port`},
+		{"at https://us@er:top/secret@example.test/x: gone", "at [URL]: gone"},
+		{"at http://example.test/x?token=topsecret gone", "at http://example.test/x?… gone"},
 		{"two\r\nlines, \x1b[31mred\x1b[0m", "two  lines,  [31mred [0m"},
 	} {
 		assert.Equal(t, tc.want, clean(errors.New(tc.err)))
@@ -193,7 +193,7 @@ func TestErrorText(t *testing.T) {
 	b.base = failing{errors.New(`invalid proxy address "http://user:topsecret@proxy.test/?topsecret"`)}
 	got := b.do(t.Context(), "-retries", "0", testURL)
 	assert.Equal(t, exitFailed, got.exit)
-	assert.Contains(t, got.stderr, `error        invalid proxy address "http://proxy.test/?..."`)
+	assert.Contains(t, got.stderr, `error        invalid proxy address "http://proxy.test/?…"`)
 	assert.NotContains(t, got.stderr, "secret")
 }
 
