@@ -28,6 +28,11 @@
 // grows with the wait before, and needs no second strategy. Their order in a
 // comparison changes with the load; that each of them beats no jitter does not.
 //
+// Module backoff/lab simulates 1,000 clients that fail together while their
+// server is down for 3 s and can take 1,000 requests per second from then on.
+// The most retries in 100 ms, and the last client's success: no jitter 1,000 and
+// 72 s, equal 410 and 7 s, decorrelated 130 and 9 s, full 276 and 11 s.
+//
 // [Constant], [Schedule] and [None] say the same for every call: for tests, for
 // one client that is alone with its server, and as input to jitter.
 //

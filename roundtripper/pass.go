@@ -24,15 +24,20 @@ func (t *Transport) passes(req *http.Request) bool {
 // as much as all the rest.
 func (t *Transport) pass(req *http.Request) (*http.Response, error) {
 	resp, err := t.base.RoundTrip(req)
-	if err == nil && resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
-		if resp.Body == nil || resp.Body == http.NoBody {
-			resp.Body = passedNoBody
-		} else {
-			resp.Body = passedBody{resp.Body}
-		}
-		return resp, nil
+	if err != nil || resp == nil || resp.StatusCode == http.StatusSwitchingProtocols {
+		return t.passed(req, resp, err)
 	}
-	// A failure, or a body that must stay as it is: like any other call.
+	if resp.Body == nil || resp.Body == http.NoBody {
+		resp.Body = passedNoBody
+	} else {
+		resp.Body = passedBody{resp.Body}
+	}
+	return resp, nil
+}
+
+// passed is the end of a call with a failure, or with a body that must stay as
+// it is: it ends as any other call.
+func (t *Transport) passed(req *http.Request, resp *http.Response, err error) (*http.Response, error) {
 	c := &call{t: t, policy: t.policy, orig: req, start: time.Now()}
 	a := &c.first
 	a.call, a.number, a.req = c, 1, *req.WithContext(a)

@@ -55,6 +55,11 @@
 //
 // # What it doesn't do
 //
+// It is no gain for a crowd that would get through by itself: where 1,000
+// clients with full jitter are through 11 s after an outage began that lasts
+// 3 s, they need 33 s and more behind breakers with a cooldown of 30 s (module
+// backoff/lab).
+//
 // It doesn't wait, retry, set timeouts or limit concurrency, and it starts no
 // goroutine: a cooldown that is over shows when the next call comes. Cooldowns
 // run on the monotonic clock, which on some systems stands still while the
