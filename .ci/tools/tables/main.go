@@ -4,6 +4,9 @@
 //
 //	tables [flags] directory...
 //
+// With -chart it also draws one column of one table, the one that -of names, as
+// an SVG.
+//
 // A directory is a package with benchmarks, named key=value as in
 // BenchmarkCall/path=client/impl=floor. Figures are medians over the rounds. A
 // ratio is the median of the ratios to the floor within each round, so that a
@@ -35,6 +38,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	rounds := flags.Int("rounds", 5, "how often to run everything")
 	benchtime := flags.String("benchtime", "100ms", "how long one benchmark runs in each round, as for go test")
 	bench := flags.String("bench", ".", "which benchmarks, as for go test")
+	chart := flags.String("chart", "", "`file` for a chart; empty: none")
+	of := flags.String("of", "Call/path=client", "what the chart is of")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -51,9 +56,25 @@ func run(args []string, stdout, stderr io.Writer) error {
 			empty = false
 			fmt.Fprintf(stdout, "%s\n", all.markdown(*benchtime))
 		}
+		if t, column, ok := all.column(*of); ok && *chart != "" {
+			svg, err := all.chart(t, column, ours)
+			if err == nil {
+				err = os.WriteFile(*chart, svg, 0o666)
+			}
+			if err != nil {
+				return err
+			}
+			*chart = ""
+		}
+	}
+	if *chart != "" {
+		return fmt.Errorf("nothing was measured that is called %s", *of)
 	}
 	if empty {
 		return fmt.Errorf("no benchmark matches %q", *bench)
 	}
 	return nil
 }
+
+// ours are the impls that stand out in a chart.
+var ours = []string{"standard", "headless", "zero", "rebound", "rebound-v1", "rebound-v1+v2", "rebound-memory"}
