@@ -3,6 +3,9 @@
 package webhookmw_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/binary"
 	"net/http"
 	"runtime"
 	"testing"
@@ -19,6 +22,42 @@ func TestStrictEventAllocatesNothingButTheStrings(t *testing.T) {
 	body := []byte(`{"id":"evt_1","type":"order.paid",` + manyNames(300, "") + `,"\u0041":"\u00e9"}`)
 	webhookmw.StrictEvent(body)
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { webhookmw.StrictEvent(body) }), 1.0)
+}
+
+// discard is a ResponseWriter that costs nothing.
+type discard struct {
+	header http.Header
+	status int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
+func (d *discard) WriteHeader(status int)      { d.status = status }
+
+type closer struct{ bytes.Reader }
+
+func (*closer) Close() error { return nil }
+
+// unseen is a Memory to which every delivery is new, so that one signed request can be sent again and again.
+type unseen struct {
+	*webhookmw.Memory
+	n uint64
+}
+
+func (u *unseen) renew(c webhookmw.Claim) webhookmw.Claim {
+	for _, hash := range []*[32]byte{&c.Key, &c.Event, &c.Signature} {
+		binary.BigEndian.PutUint64(hash[:], u.n)
+	}
+	return c
+}
+
+func (u *unseen) Claim(ctx context.Context, c webhookmw.Claim) (webhookmw.Status, error) {
+	u.n++
+	return u.Memory.Claim(ctx, u.renew(c))
+}
+
+func (u *unseen) Complete(ctx context.Context, c webhookmw.Claim) error {
+	return u.Memory.Complete(ctx, u.renew(c))
 }
 
 // A whole delivery: the body once, and a few small things beside it.
