@@ -52,10 +52,25 @@ func (t *Transport) passed(req *http.Request, resp *http.Response, err error) (*
 // passedBody marks a response that passed, for [ReportFrom].
 type passedBody struct{ io.ReadCloser }
 
-var passedNoBody io.ReadCloser = passedBody{http.NoBody}
+// passedNoBody does so where there is no body. [io.Copy] finds out at once, as it
+// does with [http.NoBody].
+var passedNoBody io.ReadCloser = emptyBody{http.NoBody, http.NoBody}
 
-// report is all that is known of a call that passed: its times are zero.
-func (passedBody) report(resp *http.Response) *Report {
+type emptyBody struct {
+	io.ReadCloser
+	io.WriterTo
+}
+
+// hasPassed reports whether resp has that mark.
+func hasPassed(resp *http.Response) bool {
+	if _, ok := resp.Body.(passedBody); ok {
+		return true
+	}
+	return resp.Body == passedNoBody
+}
+
+// passedReport is all that is known of a call that passed: its times are zero.
+func passedReport(resp *http.Response) *Report {
 	v := Verdict{Reason: ReasonOK}
 	if resp.StatusCode >= 400 {
 		v.Reason = ReasonStatus

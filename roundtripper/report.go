@@ -132,8 +132,8 @@ func ReportFrom(resp *http.Response) (r *Report, ok bool) {
 	if resp == nil {
 		return nil, false
 	}
-	if p, ok := resp.Body.(passedBody); ok {
-		return p.report(resp), true
+	if hasPassed(resp) {
+		return passedReport(resp), true
 	}
 	if resp.Request == nil {
 		return nil, false
