@@ -11,6 +11,8 @@
 //     through only deliveries that are signed, fresh, whole, well-formed and
 //     new; [github.com/rebound-go/rebound/webhookmw/rehearse] is a sender that
 //     rehearses an endpoint.
+//   - [github.com/rebound-go/rebound/roundtripper/statuspage] shows operators
+//     what calls and deliveries come to.
 //   - [github.com/rebound-go/rebound/retryafter] reads and writes the
 //     Retry-After header.
 //   - [github.com/rebound-go/rebound/backoff] says how long to wait.

@@ -149,7 +149,9 @@
 //	                     outcome unknown
 //
 // AttemptTimeout times attempts, plus the waits, should fit in TotalTimeout, or
-// the last attempts are never made; [Policy.WorstCase] does the sum.
+// the last attempts are never made; [Policy.WorstCase] does the sum where
+// TotalTimeout is 0. Those of Standard do not: with a host that never answers
+// the third attempt is cut short after 20 s in all, and there is no fourth.
 //
 // Retries multiply across layers: three layers that try three times make 27
 // requests of one. Retry in one layer. Transports of this package that are

@@ -224,6 +224,9 @@ func (p Policy) heals() string {
 	if len(p.Statuses) > 0 {
 		what = ranges(p.Statuses) + ", " + what
 	}
+	if p.KeyHeader != "" {
+		what += "; 409 while an earlier attempt with the key may be at work"
+	}
 	if p.Envelope {
 		what += `; not if the body says "retryable": false`
 	}

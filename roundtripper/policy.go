@@ -50,7 +50,8 @@ type Policy struct {
 	MaxRetries int
 
 	// Statuses are the response statuses that may heal, each from 100 to 599.
-	// Every other one is final. Nil: all are final.
+	// Every other one is final, except a 409 that is a [ReasonConflict]. Nil:
+	// there are none.
 	Statuses []int
 
 	// Decide has the last word on whether a failure may heal. It is called

@@ -7,7 +7,8 @@ import "errors"
 // A Contract checks the exact body of an event, which is valid UTF-8 by then, and returns the event's ID and type. An
 // error refuses the delivery with 422; its text goes to [Config.Observe] and never to the sender. An empty ID without
 // an error says that the body names none: then the delivery ID stands in for it, and where there is none either, the
-// SHA-256 of the body. A Contract must not change body, and may be called by many goroutines at once.
+// SHA-256 of the body, as "sha256:" and its hex. A Contract must not change body, and may be called by many goroutines
+// at once.
 type Contract func(body []byte) (id, typ string, err error)
 
 var (

@@ -20,6 +20,7 @@ type Event struct {
 // Reason says what became of a delivery, for logs and metrics. Its text is stable.
 type Reason string
 
+// The reasons of deliveries.
 const (
 	// What became of a delivery that was taken.
 

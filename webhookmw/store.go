@@ -67,6 +67,7 @@ const (
 
 var stateNames = [...]string{"claimed", "in flight", "completed", "mismatch"}
 
+// String returns "claimed", "in flight", "completed" or "mismatch".
 func (s State) String() string {
 	if s < 0 || int(s) >= len(stateNames) {
 		return "unknown state"

@@ -16,7 +16,7 @@ import (
 type Config struct {
 	TracerProvider trace.TracerProvider          // nil: otel.GetTracerProvider()
 	MeterProvider  metric.MeterProvider          // nil: otel.GetMeterProvider()
-	Propagators    propagation.TextMapPropagator // nil: otel.GetTextMapPropagator()
+	Propagators    propagation.TextMapPropagator // nil: otel.GetTextMapPropagator(), which sets none unless the program did
 
 	// Attributes are set on every span and every measurement: what tells one
 	// client of a program from another. Their values should be few.

@@ -57,8 +57,8 @@
 //	rebound.client.call.duration  histogram, s, without the response body: http.response.status_code,
 //	                              rebound.stop
 //	rebound.client.wait.duration  histogram, s: rebound.wait.kind
-//	rebound.client.budget.tokens  gauge, {token}: [RegisterBudget]
-//	rebound.client.breaker.state  up-down counter, {breaker}: rebound.breaker.state, [RegisterBreaker]
+//	rebound.client.budget.tokens  gauge, {token}: RegisterBudget
+//	rebound.client.breaker.state  up-down counter, {breaker}: rebound.breaker.state, RegisterBreaker
 //
 // The first four have http.request.method too, and all of them server.address and
 // server.port, for at most [Config.MaxHosts] hosts, and [Config.Attributes].

@@ -14,8 +14,8 @@ import (
 
 // Transport is a [roundtripper.Transport] that tells OpenTelemetry what it
 // does: one span for each call, in it one for each attempt, and metrics. In all
-// else it behaves as the Transport inside it. It may be used by many goroutines
-// at once.
+// else it behaves as the Transport inside it. It is made by [New]. It may be used
+// by many goroutines at once.
 type Transport struct {
 	next       *roundtripper.Transport
 	tracer     trace.Tracer

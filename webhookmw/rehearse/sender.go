@@ -40,7 +40,7 @@ type Config struct {
 	Observe func(roundtripper.Event)
 }
 
-// Sender delivers events to one URL. It may be used by many goroutines at once.
+// Sender delivers events to one URL. It is made by [New]. It may be used by many goroutines at once.
 type Sender struct {
 	target    func() target
 	events    EventStore

@@ -24,7 +24,8 @@ Usage:
 
 With a URL, one signed event is delivered there, in up to three attempts. The
 time line goes to standard error, how it ended to standard output. Without a
-URL and without flags, all scenarios are run against a receiver on this machine.
+URL all goes to a receiver on this machine, and where no flag says what to send,
+that is all scenarios.
 
 The secret, for a URL and for serve, is what REHEARSE_SECRET holds, or:
 

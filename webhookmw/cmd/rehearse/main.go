@@ -5,8 +5,8 @@
 //
 // With a URL it delivers a signed event there, as package rehearse does, and shows each attempt as it happens; with
 // -scenario it sends what goes wrong in production (twins, replays, stale and forged deliveries, bodies that are cut off
-// or too large) and prints a table of what the receiver answered beside what a correct one answers. Without a URL it does
-// that to a receiver of its own, behind package webhookmw:
+// or too large) and prints a table of what the receiver answered beside what a correct one answers. Without a URL it
+// sends to a receiver of its own, behind package webhookmw, and where no flag says what, that is all scenarios:
 //
 //	go run github.com/rebound-go/rebound/webhookmw/cmd/rehearse
 //
