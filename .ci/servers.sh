@@ -41,26 +41,27 @@ postgres_bin() {
 
 # A cluster of this script's own, on a port of its own. It does not run as root.
 start_postgres() {
-	local bin as=() port=54321
+	local bin as=() port=$((20000 + RANDOM % 10000))
 	bin=$(postgres_bin)
 	postgres_dir=$(mktemp -d /tmp/rebound-postgres.XXXXXX)
 	if [ "$(id -u)" = 0 ]; then
 		chown postgres "$postgres_dir"
 		as=(runuser -u postgres --)
 	fi
+	on_exit "cd '$postgres_dir' && ${as[*]} '$bin/pg_ctl' -D data -m immediate stop >/dev/null 2>&1; rm -r '$postgres_dir'"
 	(
 		cd "$postgres_dir"
 		"${as[@]}" "$bin/initdb" -D data -U postgres -A trust -E UTF8 --no-sync >/dev/null
-		"${as[@]}" "$bin/pg_ctl" -D data -w -l log -o "-h 127.0.0.1 -p $port -k $postgres_dir" start >/dev/null
+		"${as[@]}" "$bin/pg_ctl" -D data -w -l log -o "-h 127.0.0.1 -p $port -k $postgres_dir" start >/dev/null || { cat log; exit 1; }
 		psql -q -h 127.0.0.1 -p "$port" -U postgres -c 'CREATE DATABASE test'
 	)
-	on_exit "cd '$postgres_dir' && ${as[*]} '$bin/pg_ctl' -D data -m immediate stop >/dev/null; rm -r '$postgres_dir'"
 	export REBOUND_POSTGRES_URL=postgres://postgres@127.0.0.1:$port/test
 }
 
-# on_exit adds a command to those that end what was started.
+# on_exit adds a command to those that end what was started. One that fails, since its server is gone already, keeps none
+# of the others from running.
 at_exit=
 on_exit() {
 	at_exit="$1; $at_exit"
-	trap 'eval "$at_exit"' EXIT
+	trap 'set +e; eval "$at_exit"' EXIT
 }

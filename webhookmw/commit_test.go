@@ -149,6 +149,23 @@ func TestCommitterPanic(t *testing.T) {
 	require.Equal(t, webhookmw.ReasonPanicked, rec.last().Reason)
 }
 
+// A status that there is none of makes the handler panic, as net/http does, also where the answer is withheld.
+func TestCommitterInvalidStatus(t *testing.T) {
+	store := &committer{Memory: webhookmw.NewMemory(webhookmw.MemoryConfig{})}
+	rec := newReceiver(t, webhookmw.Config{Store: store}, func(w http.ResponseWriter, r *http.Request) {
+		require.Panics(t, func() { w.WriteHeader(1000) })
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	require.Equal(t, http.StatusInternalServerError, rec.send(signed("dlv_1", plain)).Code)
+	require.Equal(t, webhookmw.ReasonFailed, rec.last().Reason)
+	require.Equal(t, http.StatusInternalServerError, rec.last().Status)
+
+	rec.next = func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(1000) }
+	require.Panics(t, func() { rec.send(signed("dlv_1", plain)) })
+	require.Equal(t, webhookmw.ReasonPanicked, rec.last().Reason)
+	require.Equal(t, []string{"release in it", "release in it"}, store.steps)
+}
+
 // Over a real connection an announcement goes out at once, and counts for nothing.
 func TestCommitterInformational(t *testing.T) {
 	store := &committer{Memory: webhookmw.NewMemory(webhookmw.MemoryConfig{})}

@@ -25,7 +25,7 @@ func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 func (r *response) WriteHeader(status int) {
 	r.note(status)
-	if r.withheld == nil || status < 200 && status != http.StatusSwitchingProtocols {
+	if r.withheld == nil || !final(status) {
 		r.ResponseWriter.WriteHeader(status)
 	}
 }
@@ -91,9 +91,15 @@ func (r *response) wrote(n int, err error) {
 	}
 }
 
-// note keeps the first status that is final. The ones below 200 announce another one, except 101.
+// final reports whether a status is the answer. The ones below 200 announce another one, except 101; beyond 999 there is
+// none, and net/http panics.
+func final(status int) bool {
+	return status >= 200 && status <= 999 || status == http.StatusSwitchingProtocols
+}
+
+// note keeps the first status that is final.
 func (r *response) note(status int) {
-	if r.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) {
+	if r.status == 0 && final(status) {
 		r.status = status
 		if r.withheld != nil {
 			r.withheld.after = r.Header().Clone()

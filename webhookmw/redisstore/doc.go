@@ -6,7 +6,9 @@
 //	receiver, err := webhookmw.New(webhookmw.Config{Secrets: secrets, Store: store})
 //
 // The client may be one for a single server, for Sentinel or for a cluster: everything that implements
-// redis.UniversalClient. It needs ContextTimeoutEnabled, without which go-redis minds no deadline.
+// redis.UniversalClient. It needs ContextTimeoutEnabled, without which go-redis minds no deadline. A redis.Ring does too, but
+// goes to another of its servers when one does not answer, each receiver by its own judgment: that forgets, or splits, as
+// the table below says.
 //
 // # Which store when
 //

@@ -39,7 +39,14 @@
 //
 // When not to use it: handlers that call other services, whose work no transaction takes back; that are slow; that
 // work in another database. Everything that a handler does outside the transaction is done at least once. And a handler
-// must not commit or roll back by itself, nor ask the pool for a second connection while it holds one.
+// must not commit or roll back by itself, nor ask the pool for a second connection while it holds one: what it commits is
+// there again after the next attempt, and what an SQL ROLLBACK undoes, other than one to a savepoint, is lost, with the
+// delivery done. Nor may it leave a statement running behind it without the request's context: the answer waits for that,
+// beyond Timeout.
+//
+// The note is one more statement of the handler's transaction, under what was set in it: search_path, the role, READ ONLY.
+// Where it can't find or write the table the delivery is put off, again and again; Observe is told why. A Table with its
+// schema before it minds no search_path.
 //
 // # What it guarantees
 //

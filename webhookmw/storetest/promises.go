@@ -100,7 +100,9 @@ func lease(t *testing.T, s webhookmw.Store) {
 		return state(t, s, attempt(c)) == webhookmw.InFlight
 	})
 	time.Sleep(leaseTime)
-	want(t, s, attempt(c), webhookmw.Claimed)
+	next := attempt(c)
+	next.Lease = long
+	want(t, s, next, webhookmw.Claimed)
 	want(t, s, attempt(c), webhookmw.InFlight)
 }
 
