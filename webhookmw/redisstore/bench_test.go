@@ -2,10 +2,8 @@ package redisstore_test
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rebound-go/rebound/webhookmw"
+	"github.com/rebound-go/rebound/webhookmw/internal/fleet"
 	"github.com/rebound-go/rebound/webhookmw/redisstore"
 )
 
@@ -47,29 +46,8 @@ func BenchmarkRemember(b *testing.B) {
 			client, prefix := shared(b)
 			s := newStore(b, client, redisstore.Config{Prefix: prefix, Timeout: time.Minute})
 			remember := r.make(s, client, prefix)
-			require.NoError(b, remember(b.Context(), newClaim()))
-			var mu sync.Mutex
-			var all []time.Duration
-			b.ReportAllocs()
-			b.SetParallelism(8)
-			b.RunParallel(func(pb *testing.PB) {
-				var took []time.Duration
-				for pb.Next() {
-					c := newClaim()
-					start := time.Now()
-					if err := remember(context.Background(), c); err != nil {
-						b.Error(err)
-						return
-					}
-					took = append(took, time.Since(start))
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				all = append(all, took...)
-			})
-			slices.Sort(all)
-			b.ReportMetric(float64(len(all))/b.Elapsed().Seconds(), "deliveries/s")
-			b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-us")
+			require.NoError(b, remember(b.Context(), fleet.NewClaim()))
+			fleet.Remember(b, remember)
 		})
 	}
 }
@@ -84,12 +62,12 @@ func BenchmarkBytes(b *testing.B) {
 			client := newClient(b, server.addr)
 			s := newStore(b, client, redisstore.Config{Timeout: time.Minute})
 			remember := r.make(s, client, "rebound")
-			require.NoError(b, remember(b.Context(), newClaim()))
+			require.NoError(b, remember(b.Context(), fleet.NewClaim()))
 			var before, after float64
 			for b.Loop() {
 				before = usedMemory(b, client)
 				for range n {
-					require.NoError(b, remember(b.Context(), newClaim()))
+					require.NoError(b, remember(b.Context(), fleet.NewClaim()))
 				}
 				after = usedMemory(b, client)
 			}

@@ -3,7 +3,6 @@ package redisstore_test
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"math"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rebound-go/rebound/webhookmw"
+	"github.com/rebound-go/rebound/webhookmw/internal/fleet"
 	"github.com/rebound-go/rebound/webhookmw/redisstore"
 	"github.com/rebound-go/rebound/webhookmw/storetest"
 )
@@ -71,29 +71,13 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func random() [32]byte { return sha256.Sum256([]byte(rand.Text())) }
-
-func newClaim() webhookmw.Claim {
-	return webhookmw.Claim{
-		Key: random(), Event: random(), Signature: random(), Fingerprint: random(),
-		Token: rand.Text(), Lease: time.Minute, Retain: time.Hour,
-	}
-}
-
-func claimed(t testing.TB, s webhookmw.Store, c webhookmw.Claim) {
-	t.Helper()
-	status, err := s.Claim(t.Context(), c)
-	require.NoError(t, err)
-	require.Equal(t, webhookmw.Claimed, status.State)
-}
-
 // A client repeats what it got no answer to: the same claim again is the same owner's.
 func TestClaimRepeated(t *testing.T) {
 	client, prefix := shared(t)
 	s := newStore(t, client, redisstore.Config{Prefix: prefix})
-	c := newClaim()
-	claimed(t, s, c)
-	claimed(t, s, c)
+	c := fleet.NewClaim()
+	fleet.Claimed(t, s, c)
+	fleet.Claimed(t, s, c)
 	require.NoError(t, s.Complete(t.Context(), c))
 	status, err := s.Claim(t.Context(), c)
 	require.NoError(t, err)
@@ -104,9 +88,9 @@ func TestClaimRepeated(t *testing.T) {
 func TestKeysExpire(t *testing.T) {
 	client, prefix := shared(t)
 	s := newStore(t, client, redisstore.Config{Prefix: prefix})
-	done, working, released := newClaim(), newClaim(), newClaim()
+	done, working, released := fleet.NewClaim(), fleet.NewClaim(), fleet.NewClaim()
 	for _, c := range []webhookmw.Claim{done, working, released} {
-		claimed(t, s, c)
+		fleet.Claimed(t, s, c)
 	}
 	require.NoError(t, s.Complete(t.Context(), done))
 	require.NoError(t, s.Release(t.Context(), released))
@@ -129,9 +113,9 @@ func TestKeysExpire(t *testing.T) {
 func TestLongestLease(t *testing.T) {
 	client, prefix := shared(t)
 	s := newStore(t, client, redisstore.Config{Prefix: prefix})
-	c := newClaim()
+	c := fleet.NewClaim()
 	c.Lease, c.Retain = math.MaxInt64, math.MaxInt64
-	claimed(t, s, c)
+	fleet.Claimed(t, s, c)
 	twin := c
 	twin.Token = rand.Text()
 	status, err := s.Claim(t.Context(), twin)
@@ -149,27 +133,27 @@ func TestFull(t *testing.T) {
 	server.start(t)
 	client := newClient(t, server.addr)
 	s := newStore(t, client, redisstore.Config{})
-	done, released, working := newClaim(), newClaim(), newClaim()
+	done, released, working := fleet.NewClaim(), fleet.NewClaim(), fleet.NewClaim()
 	for _, c := range []webhookmw.Claim{done, released, working} {
-		claimed(t, s, c)
+		fleet.Claimed(t, s, c)
 	}
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
 
-	refused := newClaim()
+	refused := fleet.NewClaim()
 	_, err := s.Claim(t.Context(), refused)
 	require.ErrorIs(t, err, webhookmw.ErrFull)
 	require.EqualValues(t, 6, client.DBSize(t.Context()).Val(), "a claim that is refused leaves nothing")
 	require.NoError(t, s.Complete(t.Context(), done))
 	require.NoError(t, s.Release(t.Context(), released))
 	for want, c := range map[webhookmw.State]webhookmw.Claim{webhookmw.Completed: done, webhookmw.InFlight: working} {
-		c.Token, c.Signature = rand.Text(), random() // Another attempt, for whose signature there is no room.
+		c.Token, c.Signature = rand.Text(), fleet.Random() // Another attempt, for whose signature there is no room.
 		status, err := s.Claim(t.Context(), c)
 		require.NoError(t, err)
 		require.Equal(t, want, status.State)
 	}
 
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", "0").Err())
-	claimed(t, s, refused)
+	fleet.Claimed(t, s, refused)
 }
 
 // The context that a step is given ends it too.
@@ -178,7 +162,7 @@ func TestContext(t *testing.T) {
 	s := newStore(t, client, redisstore.Config{Prefix: prefix})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.Claim(ctx, newClaim())
+	_, err := s.Claim(ctx, fleet.NewClaim())
 	require.ErrorIs(t, err, context.Canceled)
 	require.False(t, errors.Is(err, webhookmw.ErrFull))
 }

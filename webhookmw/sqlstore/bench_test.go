@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,31 +63,9 @@ func BenchmarkRemember(b *testing.B) {
 		b.Run("impl="+r.name, func(b *testing.B) {
 			db, table := shared(b)
 			remember := r.make(b, db, table)
-			require.NoError(b, remember(b.Context(), newClaim()))
+			require.NoError(b, remember(b.Context(), fleet.NewClaim()))
 			warm(b, db)
-			var mu sync.Mutex
-			var all []time.Duration
-			b.ReportAllocs()
-			b.SetParallelism(8)
-			b.ResetTimer()
-			b.RunParallel(func(pb *testing.PB) {
-				var took []time.Duration
-				for pb.Next() {
-					c := newClaim()
-					start := time.Now()
-					if err := remember(context.Background(), c); err != nil {
-						b.Error(err)
-						return
-					}
-					took = append(took, time.Since(start))
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				all = append(all, took...)
-			})
-			slices.Sort(all)
-			b.ReportMetric(float64(len(all))/b.Elapsed().Seconds(), "deliveries/s")
-			b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-us")
+			fleet.Remember(b, remember)
 		})
 	}
 }
@@ -116,7 +93,7 @@ func BenchmarkBytes(b *testing.B) {
 				for range 20 {
 					wg.Go(func() {
 						for range n / 20 {
-							if err := remember(b.Context(), newClaim()); err != nil {
+							if err := remember(b.Context(), fleet.NewClaim()); err != nil {
 								b.Error(err)
 							}
 						}

@@ -3,7 +3,6 @@ package sqlstore_test
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"math"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rebound-go/rebound/webhookmw"
+	"github.com/rebound-go/rebound/webhookmw/internal/fleet"
 	"github.com/rebound-go/rebound/webhookmw/sqlstore"
 	"github.com/rebound-go/rebound/webhookmw/storetest"
 )
@@ -55,8 +55,8 @@ func TestSchemaOfItsOwn(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { db.Exec("DROP SCHEMA " + schema + " CASCADE") })
 	s := newStore(t, db, sqlstore.Config{Table: schema + ".deliveries"})
-	c := newClaim()
-	claimed(t, s, c)
+	c := fleet.NewClaim()
+	fleet.Claimed(t, s, c)
 	require.NoError(t, s.Complete(t.Context(), c))
 	require.Equal(t, 3, count(t, db, schema+".deliveries"))
 	_, err = db.Exec(s.Schema())
@@ -71,8 +71,8 @@ func TestNameThatIsAWord(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { db.Exec("DROP SCHEMA " + schema + " CASCADE") })
 	s := newStore(t, db, sqlstore.Config{Table: schema + ".order"})
-	c := newClaim()
-	claimed(t, s, c)
+	c := fleet.NewClaim()
+	fleet.Claimed(t, s, c)
 	require.NoError(t, s.Complete(t.Context(), c))
 	_, err = s.Expire(t.Context())
 	require.NoError(t, err)
@@ -92,23 +92,7 @@ func TestSchemaAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	claimed(t, s, newClaim())
-}
-
-func random() [32]byte { return sha256.Sum256([]byte(rand.Text())) }
-
-func newClaim() webhookmw.Claim {
-	return webhookmw.Claim{
-		Key: random(), Event: random(), Signature: random(), Fingerprint: random(),
-		Token: rand.Text(), Lease: time.Minute, Retain: time.Hour,
-	}
-}
-
-func claimed(t testing.TB, s webhookmw.Store, c webhookmw.Claim) {
-	t.Helper()
-	status, err := s.Claim(t.Context(), c)
-	require.NoError(t, err)
-	require.Equal(t, webhookmw.Claimed, status.State)
+	fleet.Claimed(t, s, fleet.NewClaim())
 }
 
 func count(t testing.TB, db *sql.DB, table string) (n int) {
@@ -120,9 +104,9 @@ func count(t testing.TB, db *sql.DB, table string) (n int) {
 func TestClaimRepeated(t *testing.T) {
 	db, table := shared(t)
 	s := newStore(t, db, sqlstore.Config{Table: table})
-	c := newClaim()
-	claimed(t, s, c)
-	claimed(t, s, c)
+	c := fleet.NewClaim()
+	fleet.Claimed(t, s, c)
+	fleet.Claimed(t, s, c)
 	require.NoError(t, s.Complete(t.Context(), c))
 	status, err := s.Claim(t.Context(), c)
 	require.NoError(t, err)
@@ -133,9 +117,9 @@ func TestClaimRepeated(t *testing.T) {
 func TestLongestLease(t *testing.T) {
 	db, table := shared(t)
 	s := newStore(t, db, sqlstore.Config{Table: table})
-	c := newClaim()
+	c := fleet.NewClaim()
 	c.Lease, c.Retain = math.MaxInt64, math.MaxInt64
-	claimed(t, s, c)
+	fleet.Claimed(t, s, c)
 	twin := c
 	twin.Token = rand.Text()
 	status, err := s.Claim(t.Context(), twin)
@@ -154,13 +138,13 @@ func TestStepsThatMeet(t *testing.T) {
 	s := newStore(t, db, sqlstore.Config{Table: table, Timeout: patient, Transactional: true})
 	var deliveries, events, signatures [3][32]byte
 	for i := range deliveries {
-		deliveries[i], events[i], signatures[i] = random(), random(), random()
+		deliveries[i], events[i], signatures[i] = fleet.Random(), fleet.Random(), fleet.Random()
 	}
 	var wg sync.WaitGroup
 	for worker := range 8 {
 		wg.Go(func() {
 			for range 100 {
-				c := newClaim()
+				c := fleet.NewClaim()
 				c.Key, c.Event = deliveries[mrand.IntN(3)], events[mrand.IntN(3)]
 				c.Signature, c.Fingerprint = signatures[mrand.IntN(3)], [32]byte{}
 				c.Lease, c.Retain = time.Duration(mrand.IntN(3000))*time.Microsecond, time.Duration(mrand.IntN(3000))*time.Microsecond
@@ -203,7 +187,7 @@ func TestPoolExhausted(t *testing.T) {
 	db.SetMaxOpenConns(1)
 	conn, err := db.Conn(t.Context())
 	require.NoError(t, err)
-	c := newClaim()
+	c := fleet.NewClaim()
 	_, err = s.Claim(t.Context(), c)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = s.Begin(t.Context(), c)
@@ -211,7 +195,7 @@ func TestPoolExhausted(t *testing.T) {
 	require.ErrorIs(t, s.Complete(t.Context(), c), context.DeadlineExceeded)
 	require.ErrorIs(t, s.Release(t.Context(), c), context.DeadlineExceeded)
 	require.NoError(t, conn.Close())
-	claimed(t, s, c)
+	fleet.Claimed(t, s, c)
 }
 
 // A row that has expired counts for nothing before it is deleted, and Expire deletes those and no others.
@@ -222,12 +206,12 @@ func TestExpire(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, n)
 
-	live := newClaim()
-	claimed(t, s, live)
+	live := fleet.NewClaim()
+	fleet.Claimed(t, s, live)
 	require.NoError(t, s.Complete(t.Context(), live))
-	old := newClaim()
+	old := fleet.NewClaim()
 	old.Lease, old.Retain = time.Microsecond, time.Microsecond
-	claimed(t, s, old)
+	fleet.Claimed(t, s, old)
 	require.NoError(t, s.Complete(t.Context(), old))
 	_, err = db.Exec("INSERT INTO " + table + ` (id, expires)
 		SELECT '\x65' || sha256(i::text::bytea), now() - interval '1 second' FROM generate_series(1, 2500) AS i`)
@@ -265,9 +249,9 @@ func TestFull(t *testing.T) {
 		CREATE TRIGGER full_disk BEFORE INSERT ON ` + table + ` EXECUTE FUNCTION ` + table + `()`)
 	require.NoError(t, err)
 	t.Cleanup(func() { db.Exec("DROP FUNCTION " + table + "() CASCADE") })
-	_, err = s.Claim(t.Context(), newClaim())
+	_, err = s.Claim(t.Context(), fleet.NewClaim())
 	require.ErrorIs(t, err, webhookmw.ErrFull)
 	_, err = db.Exec("DROP TRIGGER full_disk ON " + table)
 	require.NoError(t, err)
-	claimed(t, s, newClaim())
+	fleet.Claimed(t, s, fleet.NewClaim())
 }

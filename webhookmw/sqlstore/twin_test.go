@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rebound-go/rebound/webhookmw"
+	"github.com/rebound-go/rebound/webhookmw/internal/fleet"
 	"github.com/rebound-go/rebound/webhookmw/sqlstore"
 )
 
@@ -15,8 +16,8 @@ import (
 func TestTwinOnlyReads(t *testing.T) {
 	db, table := shared(t)
 	s := newStore(t, db, sqlstore.Config{Table: table, Timeout: 10 * time.Second})
-	c := newClaim()
-	claimed(t, s, c)
+	c := fleet.NewClaim()
+	fleet.Claimed(t, s, c)
 	tx, err := db.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	defer tx.Rollback()
