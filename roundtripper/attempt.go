@@ -7,7 +7,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -26,11 +25,11 @@ type attempt struct {
 	timed  bool // a Read of the response body has been here: the end is watched for
 	handed bool // the response is the caller's
 
-	marks atomic.Uint32 // what has become of the connection
+	marks atomic.Uint32 // what has become of the connection, and of the clocks
 	state atomic.Int32  // an ending
 
 	req   http.Request  // the attempt's own
-	out   *requestBody  // what req.Body is; nil: the request has none
+	out   *requestBody  // what req.Body is; nil: the request has none, or one that passes as it is
 	resp  io.ReadCloser // the base's response body, once there is one
 	begun time.Duration // since the call's start
 
@@ -58,6 +57,19 @@ const (
 	byTotal          // TotalTimeout
 	cutOff           // draining its response took too long
 )
+
+// The marks of an attempt: what its trace has seen of a connection, and whether
+// its clocks run.
+const (
+	connAsked uint32 = 1 << iota // the transport wants one
+	connDials                    // it began to make one
+	connStood                    // it stands
+	connGot                      // the request has one
+	clocked                      // it has been sent: its own clock runs
+	unclocked                    // it is the caller's: no clock of ours runs
+)
+
+func (a *attempt) has(mark uint32) bool { return a.marks.Load()&mark != 0 }
 
 // asked is what an attempt needs once the base asks something of its context:
 // the trace, or the end.
@@ -351,49 +363,4 @@ func after(d, e time.Duration) time.Duration {
 		return sum
 	}
 	return 1<<63 - 1
-}
-
-// The marks of an attempt: what its trace has seen of a connection.
-const (
-	connAsked uint32 = 1 << iota // the transport wants one
-	connDials                    // it began to make one
-	connStood                    // it stands
-	connGot                      // the request has one
-	clocked                      // it has been sent: its own clock runs
-	unclocked                    // it is the caller's: no clock of ours runs
-)
-
-func (a *attempt) has(mark uint32) bool { return a.marks.Load()&mark != 0 }
-
-// traced is a context that holds a client trace. net/http and net keep the keys
-// to themselves, but what a context answers to one shows it.
-var traced = httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{ConnectStart: func(_, _ string) {}})
-
-func isTraceKey(key any) bool { return traced.Value(key) != nil }
-
-// connTrace holds the caller's own trace and, with it, ours, which notes how
-// far the attempt got towards a connection. One that asked for a connection and
-// got none sent nothing, whatever the error is.
-func (a *attempt) connTrace() context.Context {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.ask().trace == nil {
-		a.asked.trace = httptrace.WithClientTrace(a.call.ctx(), &httptrace.ClientTrace{
-			GetConn:      func(string) { a.marks.Or(connAsked) },
-			DNSStart:     func(httptrace.DNSStartInfo) { a.marks.Or(connDials) },
-			ConnectStart: func(_, _ string) { a.marks.Or(connDials) },
-			ConnectDone: func(_, _ string, err error) {
-				if err == nil {
-					a.marks.Or(connStood)
-				}
-			},
-			GotConn: func(httptrace.GotConnInfo) { a.marks.Or(connGot) },
-		})
-	}
-	return a.asked.trace
-}
-
-// dialling reports whether the attempt was still making its connection.
-func (a *attempt) dialling() bool {
-	return a.marks.Load()&(connDials|connStood|connGot) == connDials
 }

@@ -83,3 +83,40 @@ func TestBodyInMemoryTakesOneWrite(t *testing.T) {
 		})
 	}
 }
+
+// A body in memory is none of those if the request does not say how to have it
+// anew, or says another length: it is watched, and judged as any stream.
+func TestBodyInMemoryThatMustBeWatched(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	base := &http.Transport{}
+	defer base.CloseIdleConnections()
+	for _, tc := range []struct {
+		name     string
+		change   func(*http.Request)
+		buffer   int64
+		attempts int
+		stop     roundtripper.Reason
+	}{
+		{"no GetBody", func(r *http.Request) { r.GetBody = nil }, 0, 1, roundtripper.ReasonNotReplayable},
+		{"no GetBody, but a buffer", func(r *http.Request) { r.GetBody = nil }, 9, 2, roundtripper.ReasonRetriesSpent},
+		{"shorter than declared", func(r *http.Request) { r.ContentLength = 10 }, 0, 1, roundtripper.ReasonPermanent},
+		{"longer than declared", func(r *http.Request) { r.ContentLength = 8 }, 0, 1, roundtripper.ReasonPermanent},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			req, err := http.NewRequest(http.MethodPut, server.URL, strings.NewReader("forty-two"))
+			require.NoError(t, err)
+			tc.change(req)
+			policy := now()
+			policy.MaxRetries, policy.ReplayBuffer = 1, tc.buffer
+			resp, err := roundtripper.New(base, policy).RoundTrip(req)
+			wantEnd(t, outcome(t, resp, err), tc.attempts, tc.stop)
+			if err == nil {
+				drink(t, resp)
+			}
+		})
+	}
+}

@@ -65,6 +65,12 @@ func TestErrorsByType(t *testing.T) {
 		{unknown, false, true}, // hashicorp/go-retryablehttp#176: the type changed in Go 1.20
 		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "example.com"}, false, true},
 		{x509.CertificateInvalidError{Reason: x509.Expired}, false, true},
+		{x509.SystemRootsError{Err: errors.New("no roots")}, false, true},
+
+		// An address that can't be one: the next attempt would have the same.
+		{&net.OpError{Op: "dial", Net: "tcp", Err: &net.AddrError{Err: "missing port in address", Addr: "example.com"}}, false, false},
+		{&net.OpError{Op: "dial", Net: "tpc", Err: net.UnknownNetworkError("tpc")}, false, false},
+		{&net.ParseError{Type: "IP address", Text: "1.2.3"}, false, true},
 	} {
 		for _, method := range []string{"GET", "POST"} {
 			t.Run(fmt.Sprintf("%s %T %v", method, tc.err, tc.err), func(t *testing.T) {
@@ -145,6 +151,7 @@ func TestUnsendable(t *testing.T) {
 		"no URL":       func(r *http.Request) { r.URL = nil },
 		"header value": func(r *http.Request) { r.Header["X-A"] = []string{"a\nb"} },
 		"header name":  func(r *http.Request) { r.Header["X A"] = []string{"b"} },
+		"trailer name": func(r *http.Request) { r.Trailer = http.Header{"X A": nil} },
 		"method":       func(r *http.Request) { r.Method = "GE T" },
 		"nil header":   func(r *http.Request) { r.Header = nil },
 	} {

@@ -119,7 +119,7 @@ func (c *call) close(state State) {
 	c.emit(state, last)
 	c.over = true
 	if last != nil {
-		last.settle()
+		last.strip()
 	}
 }
 
@@ -182,60 +182,3 @@ func (c *call) endedBy(err error) error {
 	}
 	return ended
 }
-
-// openReport makes the report if there is none.
-func (c *call) openReport() *Report {
-	if c.report == nil {
-		c.report = &Report{RequestID: c.requestID[0], Key: c.keyText()}
-	}
-	return c.report
-}
-
-// record is what the report says of a; it is made if it is not there.
-func (c *call) record(a *attempt) *Attempt {
-	r := c.openReport()
-	if len(r.Attempts) < int(a.number) {
-		if last := c.report.last(); last != nil {
-			last.settle()
-		}
-		if r.Attempts == nil {
-			r.Attempts = make([]Attempt, 0, min(int(c.maxRetries), 1)+1)
-		}
-		r.Attempts = append(r.Attempts, Attempt{
-			Number:  int(a.number),
-			Request: &a.req,
-			Start:   c.start.Add(a.begun),
-			Sent:    true,
-			Charged: true,
-		})
-	}
-	return &r.Attempts[len(r.Attempts)-1]
-}
-
-// reportOf is the report behind resp. A call that succeeded at once has made
-// none: what it would say is still there.
-func (c *call) reportOf(resp *http.Response) *Report {
-	if c.report != nil {
-		return c.report
-	}
-	r := &Report{
-		RequestID: c.requestID[0],
-		Key:       c.keyText(),
-		Attempts: []Attempt{{
-			Number:     1,
-			StatusCode: resp.StatusCode,
-			Start:      c.start.Add(c.first.begun),
-			Elapsed:    c.elapsed - c.first.begun,
-			Sent:       true,
-			Charged:    true,
-			Verdict:    Verdict{Reason: ReasonOK},
-		}},
-		Stop:    ReasonOK,
-		Elapsed: c.elapsed,
-	}
-	r.note(resp, c.policy, c.start.Add(c.elapsed))
-	return r
-}
-
-// settle takes out of a record what only its judges and the observer may see.
-func (rec *Attempt) settle() { rec.Request, rec.Response = nil, nil }

@@ -114,6 +114,26 @@ func TestFallbackIsNotAsked(t *testing.T) {
 	}
 }
 
+// Nor where the caller gave up just as the answer came, which stays what it is.
+func TestFallbackIsNotAskedBehindTheCallersEnd(t *testing.T) {
+	twRun(t, "", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		base := twFunc(func(req *http.Request) (*http.Response, error) {
+			cancel()
+			return answer(req, 503, ""), nil
+		})
+		p := roundtripper.Headless()
+		p.Fallback = func(_ *http.Request, _ *roundtripper.Report, err error) (*http.Response, error) {
+			t.Errorf("asked with %v", err)
+			return nil, nil
+		}
+		resp, err := twDo(t, base, p, twRequest("GET", "").WithContext(ctx))
+		if r := twReport(t, resp, err); err != nil || resp.StatusCode != 503 || r.Stop != roundtripper.ReasonCanceled {
+			t.Errorf("%v, %v", resp, err)
+		}
+	})
+}
+
 // With nothing to serve the failure stays as it is; an error of the fallback's
 // own is joined to one.
 func TestFallbackHasNothing(t *testing.T) {
@@ -172,6 +192,23 @@ func TestFallbackThatIsOdd(t *testing.T) {
 		}
 		if got := twRead(t, resp); got != "" {
 			t.Errorf("body %q", got)
+		}
+	})
+	twRun(t, "one for many", func(t *testing.T) {
+		shared := &http.Response{StatusCode: 204}
+		p := roundtripper.Headless()
+		p.Fallback = func(*http.Request, *roundtripper.Report, error) (*http.Response, error) { return shared, nil }
+		for range 2 {
+			resp, err := twDo(t, twScript(twStep{err: io.EOF}), p, twRequest("GET", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, ok := roundtripper.ReportFrom(resp); !ok || !r.Fallback || len(r.Attempts) != 3 {
+				t.Errorf("report %+v %v", r, ok)
+			}
+		}
+		if shared.Body != nil || shared.Header != nil || shared.Request != nil {
+			t.Errorf("the response that is served was written to: %+v", shared)
 		}
 	})
 	twRun(t, "through http.Client, with the body read after the timeouts", func(t *testing.T) {

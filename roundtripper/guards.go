@@ -56,7 +56,8 @@ func (c *call) guard(outer *attempt) {
 }
 
 // admit waits until the network is there and asks the breaker for leave. Its
-// error ends the call; then nothing is held.
+// error ends the call, which gives back what it holds: the turn of a probe is not
+// lost.
 func (c *call) admit() (Reason, error) {
 	g := c.guards
 	if g.gate != nil {
@@ -73,7 +74,6 @@ func (c *call) admit() (Reason, error) {
 	if g.group != nil {
 		permit, err := g.group.Allow(g.host)
 		if err != nil {
-			g.pass.Done(offline.Unknown) // the turn of a probe is not lost
 			if open, ok := errors.AsType[*breaker.OpenError](err); ok {
 				r := c.openReport()
 				r.retryAfter, r.hasRetryAfter, r.answered = open.RetryIn, true, time.Now()

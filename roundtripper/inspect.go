@@ -133,9 +133,7 @@ func saysFinal(resp *http.Response) bool {
 	if json.Unmarshal(data, &top) != nil {
 		return false
 	}
-	if json.Unmarshal(top["error"], &inner) != nil {
-		inner = nil
-	}
+	json.Unmarshal(top["error"], &inner) // what is no object leaves it empty
 	return isFalse(top["retryable"]) || isFalse(inner["retryable"])
 }
 

@@ -324,6 +324,16 @@ func TestEnvelope(t *testing.T) {
 		twDo(t, base, roundtripper.Headless(), twRequest("GET", ""))
 		base.wantAttempts(t, 3)
 	})
+	twRun(t, "nor does one that breaks off behind what it says", func(t *testing.T) {
+		base := twScript(twStep{status: 503, header: twJSON, body: `{"retryable":false}`, cut: io.ErrUnexpectedEOF})
+		twDo(t, base, roundtripper.Headless(), twRequest("GET", ""))
+		base.wantAttempts(t, 3)
+	})
+	twRun(t, "nor one that is too long to be looked at", func(t *testing.T) {
+		base := twScript(twStep{status: 503, header: twJSON, body: `{"retryable":false}` + strings.Repeat(" ", 64<<10)})
+		twDo(t, base, roundtripper.Headless(), twRequest("GET", ""))
+		base.wantAttempts(t, 3)
+	})
 	twRun(t, "off", func(t *testing.T) {
 		p := roundtripper.Headless()
 		p.Envelope = false

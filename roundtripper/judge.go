@@ -177,28 +177,3 @@ func sendable(req *http.Request, err error) bool {
 func unprintable(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
-
-// mayHaveLeft reports whether anything of the request may have left. A body that
-// was read may have. The trace of a connection is the better witness than err,
-// which may come from a later hop; without one, an error of dialling is proof.
-func (a *attempt) mayHaveLeft(err error) bool {
-	if a.out.wasRead() {
-		return true
-	}
-	if a.has(connAsked) {
-		return a.has(connGot)
-	}
-	if inner, ok := errors.AsType[*Error](err); ok {
-		last := inner.Report.last()
-		return last != nil && last.Sent
-	}
-	return !isUnsent(err)
-}
-
-// isUnsent reports whether err arose before there was a connection to send on.
-func isUnsent(err error) bool {
-	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect") {
-		return true
-	}
-	return isA[*net.DNSError](err) || isA[*tls.CertificateVerificationError](err) || isA[tls.RecordHeaderError](err)
-}

@@ -289,6 +289,19 @@ func TestAttemptNumber(t *testing.T) {
 			t.Error("the caller's header changed")
 		}
 	})
+	twRun(t, "the outer one's, where two count", func(t *testing.T) {
+		base := twScript(twStep{status: 503})
+		p := twAtOnce()
+		p.AttemptHeader = "X-Attempt"
+		twDo(t, roundtripper.New(base, p), p, twRequest("GET", ""))
+		var sent []string
+		for _, h := range base.headers {
+			sent = append(sent, strings.Join(h.Values("X-Attempt"), "+"))
+		}
+		if want := []string{"1", "2", "3", "4"}; !slices.Equal(sent, want) {
+			t.Errorf("sent %q, want %q", sent, want)
+		}
+	})
 	twRun(t, "none by default", func(t *testing.T) {
 		base := twScript(twStep{status: 503})
 		twDo(t, base, twAtOnce(), twRequest("GET", ""))

@@ -165,9 +165,16 @@ func TestPauseIsBounded(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&p)
 			}
+			waits := 0
+			p.Observe = func(e roundtripper.Event) {
+				if e.State == roundtripper.StateWaiting {
+					waits++
+				}
+			}
 			base := twScript(twStep{status: 429, header: []string{"Retry-After", "10"}}, twStep{status: 200})
 			tr := roundtripper.New(base, p)
 			twGet(t, tr, t.Context(), "http://example.com/")
+			waits = 0
 			ctx, cancel := tc.ctx(t.Context())
 			defer cancel()
 			body := &twClosed{Reader: strings.NewReader("x")}
@@ -178,6 +185,9 @@ func TestPauseIsBounded(t *testing.T) {
 				t.Errorf("it took %v, want %v", took, tc.took)
 			}
 			base.wantAttempts(t, 1)
+			if told := waits > 0; told != (tc.took > 0) {
+				t.Errorf("%d waits were told, and it waited for %v", waits, tc.took)
+			}
 			if r := twReport(t, resp, err); r.Stop != tc.stop || len(r.Attempts) != 0 || !errors.Is(err, tc.is) {
 				t.Errorf("%v, %+v", err, r)
 			}

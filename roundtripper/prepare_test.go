@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -75,4 +76,23 @@ func TestPrepareHasItsOwnNames(t *testing.T) {
 	_, err := roundtripper.New(base, p).RoundTrip(req)
 	require.Error(t, err)
 	readers.Wait()
+}
+
+// Prepare has the call's time: where that runs out in it, that is why the call
+// ends, and not the error that Prepare made of it.
+func TestPrepareThatTakesAllOfTheTime(t *testing.T) {
+	twRun(t, "", func(t *testing.T) {
+		p := now()
+		p.TotalTimeout = time.Second
+		p.Prepare = func(req *http.Request, _ int) error {
+			<-req.Context().Done()
+			return errOwn
+		}
+		start := time.Now()
+		resp, err := twDo(t, twScript(twStep{status: 200}), p, twRequest("GET", ""))
+		r := twReport(t, resp, err)
+		assert.Equal(t, roundtripper.ReasonDeadline, r.Stop)
+		assert.ErrorIs(t, err, errOwn)
+		assert.Equal(t, time.Second, time.Since(start))
+	})
 }

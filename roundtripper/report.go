@@ -122,6 +122,63 @@ func (r *Report) note(resp *http.Response, p *Policy, at time.Time) {
 	r.retryAfter, r.hasRetryAfter, r.answered = d, ok, at
 }
 
+// openReport makes the report if there is none.
+func (c *call) openReport() *Report {
+	if c.report == nil {
+		c.report = &Report{RequestID: c.requestID[0], Key: c.keyText()}
+	}
+	return c.report
+}
+
+// record is what the report says of a; it is made if it is not there.
+func (c *call) record(a *attempt) *Attempt {
+	r := c.openReport()
+	if len(r.Attempts) < int(a.number) {
+		if last := c.report.last(); last != nil {
+			last.strip()
+		}
+		if r.Attempts == nil {
+			r.Attempts = make([]Attempt, 0, min(int(c.maxRetries), 1)+1)
+		}
+		r.Attempts = append(r.Attempts, Attempt{
+			Number:  int(a.number),
+			Request: &a.req,
+			Start:   c.start.Add(a.begun),
+			Sent:    true,
+			Charged: true,
+		})
+	}
+	return &r.Attempts[len(r.Attempts)-1]
+}
+
+// reportOf is the report behind resp. A call that succeeded at once has made
+// none: what it would say is still there.
+func (c *call) reportOf(resp *http.Response) *Report {
+	if c.report != nil {
+		return c.report
+	}
+	r := &Report{
+		RequestID: c.requestID[0],
+		Key:       c.keyText(),
+		Attempts: []Attempt{{
+			Number:     1,
+			StatusCode: resp.StatusCode,
+			Start:      c.start.Add(c.first.begun),
+			Elapsed:    c.elapsed - c.first.begun,
+			Sent:       true,
+			Charged:    true,
+			Verdict:    Verdict{Reason: ReasonOK},
+		}},
+		Stop:    ReasonOK,
+		Elapsed: c.elapsed,
+	}
+	r.note(resp, c.policy, c.start.Add(c.elapsed))
+	return r
+}
+
+// strip takes out of a record what only its judges and the observer may see.
+func (rec *Attempt) strip() { rec.Request, rec.Response = nil, nil }
+
 // ReportFrom gives the report of the call that resp came from; ok is false where
 // it came from no [Transport] of ours. It finds the report through
 // resp.Request, so it works behind an [http.Client] and any wrapper of the body.

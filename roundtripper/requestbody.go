@@ -212,9 +212,13 @@ func (a *attempt) upload(reading bool) {
 // passesBody reports whether a body may go to the base as it is, with nobody to
 // look on: one in memory, which can neither fail nor be silent, can be had anew
 // and needs no Close. An [http.Transport] sends such a body in one piece with the
-// headers, and any other one after them.
+// headers, and any other one after them; what it does with another scheme is for
+// whoever has registered that.
 func (c *call) passesBody(body io.ReadCloser) bool {
-	if !c.t.traced || c.policy.IdleTimeout != 0 || c.orig.GetBody == nil {
+	if !c.t.direct || c.policy.IdleTimeout != 0 || c.orig.GetBody == nil {
+		return false
+	}
+	if scheme := c.orig.URL.Scheme; scheme != "http" && scheme != "https" {
 		return false
 	}
 	size, ok := sizeInMemory(body)

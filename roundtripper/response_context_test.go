@@ -339,3 +339,38 @@ func TestNothingStaysInTheCallersContext(t *testing.T) {
 		}
 	}
 }
+
+// A connection that was upgraded may live for days, and its caller's context for
+// longer: nothing waits in that for it, unless the base has hung something on the
+// attempt's, which then ends with it.
+func TestUpgradeAndTheCallersContext(t *testing.T) {
+	var child context.Context
+	var stop context.CancelFunc
+	upgrade := func(req *http.Request) (*http.Response, error) {
+		child, stop = context.WithCancel(req.Context())
+		return answer(req, http.StatusSwitchingProtocols, ""), nil
+	}
+	for name, policy := range map[string]roundtripper.Policy{"Standard": roundtripper.Standard(), "Transfer": roundtripper.Transfer()} {
+		ctx := &watchedContext{Context: t.Context(), done: make(chan struct{})}
+		base := baseFunc(func(req *http.Request) (*http.Response, error) {
+			defer func() { stop() }()
+			return upgrade(req)
+		})
+		resp, err := roundtripper.New(base, policy).RoundTrip(newRequest(t, "GET", anyURL, nil).WithContext(ctx))
+		outcome(t, resp, err)
+		if n := ctx.waiting.Load(); n != 0 {
+			t.Errorf("%s: %d things wait for the end of the caller's context", name, n)
+		}
+
+		parent, cancel := context.WithCancel(t.Context())
+		resp, err = roundtripper.New(baseFunc(upgrade), policy).RoundTrip(newRequest(t, "GET", anyURL, nil).WithContext(parent))
+		outcome(t, resp, err)
+		cancel()
+		select {
+		case <-child.Done():
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: the caller's cancel does not reach what the base has hung on the attempt", name)
+		}
+		stop()
+	}
+}

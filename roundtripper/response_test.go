@@ -120,6 +120,9 @@ func TestSwitchingProtocols(t *testing.T) {
 				if err := ctx.Err(); err != nil {
 					t.Errorf("an hour later the context that the base knows has ended: %v", err)
 				}
+				if at, ok := ctx.Deadline(); ok {
+					t.Errorf("the context that the base knows ends at %v", at)
+				}
 				rw := resp.Body.(io.ReadWriteCloser)
 				if _, err := io.WriteString(rw, "ping"); err != nil {
 					t.Error(err)
@@ -337,6 +340,20 @@ func TestResponseIsTheBasesOwn(t *testing.T) {
 		drink(t, resp)
 		if got := fmt.Sprint(resp.Header, resp.Trailer, resp.StatusCode, resp.ContentLength, resp.Uncompressed); got != "map[X-A:[1 2]] map[X-T:[]] 201 4 true" {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// What the caller has given up is not sent, whatever the policy.
+func TestNothingIsSentForACallerWhoIsGone(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errOwn)
+	for name, policy := range map[string]roundtripper.Policy{"zero": {}, "Standard": roundtripper.Standard()} {
+		base := &script{statuses: []int{200}}
+		resp, err := roundtripper.New(base, policy).RoundTrip(newRequest(t, "GET", anyURL, nil).WithContext(ctx))
+		wantEnd(t, outcome(t, resp, err), 0, roundtripper.ReasonCanceled)
+		if len(base.seen) != 0 || !errors.Is(err, context.Canceled) || !errors.Is(err, errOwn) {
+			t.Errorf("%s: %d requests were sent: %v", name, len(base.seen), err)
 		}
 	}
 }

@@ -326,3 +326,34 @@ func TestNoTimerOutlivesACall(t *testing.T) {
 	}
 	t.Errorf("%d of %d requests are held", calls-freed.Load(), calls)
 }
+
+// A base that takes no notice of the attempt's end may answer after it. Nobody
+// could read that body any more: it is closed, and the attempt has timed out.
+func TestAnswerBehindItsTime(t *testing.T) {
+	twRun(t, "", func(t *testing.T) {
+		late := &tracked{Reader: strings.NewReader("late")}
+		n := 0
+		base := baseFunc(func(req *http.Request) (*http.Response, error) {
+			resp := answer(req, 200, "in time")
+			if n++; n == 1 {
+				time.Sleep(2 * time.Second)
+				resp.Body = late
+			}
+			return resp, nil
+		})
+		p := quick(roundtripper.Standard())
+		p.AttemptTimeout = time.Second
+		resp, err := roundtripper.New(base, p).RoundTrip(newRequest(t, "GET", anyURL, nil))
+		r := outcome(t, resp, err)
+		wantEnd(t, r, 2, roundtripper.ReasonOK)
+		if first := r.Attempts[0]; first.Verdict.Reason != roundtripper.ReasonAttemptTimeout || first.StatusCode != 0 {
+			t.Errorf("the first attempt: %+v", first)
+		}
+		if late.closes.Load() == 0 {
+			t.Error("the late answer's body is open")
+		}
+		if got := drink(t, resp); got != "in time" {
+			t.Errorf("body %q", got)
+		}
+	})
+}

@@ -26,7 +26,7 @@ type Transport struct {
 	policy  *Policy
 	invalid error
 	inert   bool // the policy asks for nothing at all
-	traced  bool // the base tells its trace what it has sent
+	direct  bool // the base is an http.Transport, with nothing around it
 	pauses  pauses
 }
 
@@ -40,13 +40,13 @@ func New(base http.RoundTripper, policy Policy) *Transport {
 	if base == nil {
 		base = cleanhttp.DefaultPooledTransport()
 	}
-	_, traced := base.(*http.Transport)
+	_, direct := base.(*http.Transport)
 	return &Transport{
 		base:    base,
 		policy:  policy.settled(),
 		invalid: policy.Validate(),
 		inert:   policy.inert(),
-		traced:  traced,
+		direct:  direct,
 	}
 }
 

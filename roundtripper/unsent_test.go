@@ -101,6 +101,44 @@ func TestDialErrorOfALaterHop(t *testing.T) {
 	}
 }
 
+// Nor does that of a protocol registered with an http.Transport, which asks for
+// no connection of the transport's and reads the body without anybody looking on.
+func TestDialErrorOfARegisteredProtocol(t *testing.T) {
+	for _, scheme := range []string{"http", "relay"} {
+		var got []string
+		base := &http.Transport{}
+		base.RegisterProtocol(scheme, twFunc(func(req *http.Request) (*http.Response, error) {
+			got = append(got, take(req))
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("no next hop")}
+		}))
+		req, _ := http.NewRequest("POST", scheme+"://example.com/", strings.NewReader("order"))
+		resp, err := twDo(t, base, twAtOnce(), req)
+		if r := twReport(t, resp, err); len(r.Attempts) != 1 || !r.Attempts[0].Sent || len(got) != 1 {
+			t.Errorf("%s: %d attempts, and what arrived was %q: %v", scheme, len(r.Attempts), got, err)
+		}
+	}
+}
+
+// The same where it asks an http.Transport for its next hop, so that there is a
+// trace of that one alone.
+func TestDialErrorBehindARegisteredProtocol(t *testing.T) {
+	nobody := twNobody(t)
+	next := &http.Transport{}
+	defer next.CloseIdleConnections()
+	var got []string
+	base := &http.Transport{}
+	base.RegisterProtocol("relay", twFunc(func(req *http.Request) (*http.Response, error) {
+		got = append(got, take(req))
+		hop, _ := http.NewRequestWithContext(req.Context(), "GET", "http://"+nobody, nil)
+		return next.RoundTrip(hop)
+	}))
+	req, _ := http.NewRequest("POST", "relay://example.com/", strings.NewReader("order"))
+	resp, err := twDo(t, base, twAtOnce(), req)
+	if r := twReport(t, resp, err); len(r.Attempts) != 1 || !r.Attempts[0].Sent || len(got) != 1 {
+		t.Errorf("%d attempts, and what arrived was %q: %v", len(r.Attempts), got, err)
+	}
+}
+
 // twServe serves each connection with f, and closes it then.
 func twServe(t *testing.T, f func(net.Conn)) (addr string) {
 	t.Helper()

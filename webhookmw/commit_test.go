@@ -131,6 +131,24 @@ func TestCommitter(t *testing.T) {
 	}
 }
 
+// The 503 in place of an answer has the header that stood there before the handler,
+// which others may have set.
+func TestCommitterKeepsTheHeaderOfOthers(t *testing.T) {
+	store := &committer{Memory: webhookmw.NewMemory(webhookmw.MemoryConfig{}), endErr: errors.New("broken")}
+	v, err := webhookmw.New(webhookmw.Config{Secrets: []string{secret}, Store: store})
+	require.NoError(t, err)
+	handler := v.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Outer", "changed")
+		w.Header().Set("X-Handler", "was here")
+	}))
+	w := httptest.NewRecorder()
+	w.Header().Set("X-Outer", "1")
+	handler.ServeHTTP(w, signed("dlv_1", plain))
+	require.Equal(t, 503, w.Code)
+	require.Equal(t, []string{"1"}, w.Header()["X-Outer"])
+	require.Empty(t, w.Header()["X-Handler"])
+}
+
 // A handler that panics takes its answer with it.
 func TestCommitterPanic(t *testing.T) {
 	store := &committer{Memory: webhookmw.NewMemory(webhookmw.MemoryConfig{})}

@@ -101,8 +101,8 @@
 //	          work could not be committed; come back, Retry-After says when
 //
 // The reason for a refusal goes to [Config.Observe] alone, which may be [Log], and [Verifier.Explain] finds out more about a
-// request that was kept. Watch for [ReasonStale] and [ReasonFuture], which are clocks; [ReasonSignature], which is a secret or something
-// that rewrites bodies; [ReasonNotRecorded], which is a store that failed after the work was done.
+// request that was kept. Watch for [ReasonStale] and [ReasonFuture], which are clocks; [ReasonSignature], which is a
+// secret or something that rewrites bodies; [ReasonNotRecorded], which is a store that failed after the work was done.
 //
 // # Secrets
 //

@@ -299,6 +299,12 @@ func TestInsideMuxAndMiddleware(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		server := httptest.NewUnstartedServer(tag(mux))
 		server.EnableHTTP2 = http2
+		var connections atomic.Int32
+		server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				connections.Add(1)
+			}
+		}
 		server.StartTLS()
 		send := func(id, body string) *http.Response {
 			r := signed(id, body)
@@ -320,6 +326,7 @@ func TestInsideMuxAndMiddleware(t *testing.T) {
 		require.Equal(t, 401, resp.StatusCode)
 		require.Equal(t, !http2, resp.Close)
 		require.Equal(t, 200, send(id+"x", plain).StatusCode)
+		require.Equal(t, http2, connections.Load() == 1)
 		server.Close()
 	}
 	require.Equal(t, 4, rec.ran())

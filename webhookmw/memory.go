@@ -42,8 +42,8 @@ type MemoryConfig struct {
 // It takes about 140 bytes for a delivery that is remembered, and its size does not weigh on the garbage collector. It
 // starts no goroutine: what has expired goes as new deliveries come. When MaxEntries deliveries are in work or remembered
 // it refuses others with [ErrFull] rather than forget one. It remembers four times as many signatures, and lets go of the
-// oldest where more come: what is lost with one is a [Delivery.SignatureReused]. Its methods never wait and ignore the context. Make one with
-// [NewMemory].
+// oldest where more come: what is lost with one is a [Delivery.SignatureReused]. Its methods never wait and ignore the
+// context. Make one with [NewMemory].
 type Memory struct {
 	seed       maphash.Seed
 	start      time.Time

@@ -14,8 +14,8 @@ import (
 // A delivery is in one of three states: unknown, in work under a lease, done. An owner's Claim takes it from unknown to in
 // work; Complete takes it to done, for Claim.Retain; Release takes it back to unknown. A lease that has run out frees it
 // for the next Claim; as long as none comes its owner may still settle it, for at least Claim.Retain unless the room is
-// needed. A Store never forgets a delivery that is done, or in work under a lease: if it has no room for another one, it refuses the claim with an error
-// that is [ErrFull].
+// needed. A Store never forgets a delivery that is done, or in work under a lease: if it has no room for another one,
+// it refuses the claim with an error that is [ErrFull].
 //
 // Beside deliveries a Store remembers, from every Claim, the signature and the delivery that it first came with, and from
 // every Complete the event; both for at least Claim.Retain. A claim that is refused for want of room leaves nothing behind.

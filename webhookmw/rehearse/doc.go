@@ -43,9 +43,10 @@
 // signed event is for the URL that you gave, and for nobody else. So is 101: nobody asked for another protocol.
 //
 // [Unknown] is what remains. An attempt left, and nobody answered; or a gateway did, with 502 or 504, which passed it on
-// and does not know either: the receiver may have taken it, may be busy with it, or may never have seen it. A later attempt can settle that, with a 2xx, a 500, a refusal; it can't with a 409 or a 503
-// or another one of those that somebody gives who has not looked. Send such an event again, with [Sender.Replay]: a
-// handler that heeds Delivery.EventSeen does not take it twice.
+// and does not know either: the receiver may have taken it, may be busy with it, or may never have seen it. A later
+// attempt can settle that, with a 2xx, a 500, a refusal; it can't with a 409 or a 503 or another one of those that
+// somebody gives who has not looked. Send such an event again, with [Sender.Replay]: a handler that heeds
+// Delivery.EventSeen does not take it twice.
 //
 // None of the three is an error: an error says that there is no verdict.
 //
