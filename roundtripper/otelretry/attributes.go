@@ -9,14 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/rebound-go/rebound/roundtripper"
+	"github.com/rebound-go/rebound/roundtripper/internal/redact"
 )
 
 // The names of our own attributes.
@@ -46,7 +45,7 @@ func requestAttributes(req *http.Request, more []attribute.KeyValue) []attribute
 		as = append(as, semconv.HTTPRequestMethodOriginal(req.Method))
 	}
 	if req.URL != nil {
-		u := redacted(req.URL)
+		u := redact.Plain(req.URL)
 		as = hostOf(&u).append(append(as, semconv.URLFull(u.String())))
 	}
 	return append(as, more...)
@@ -97,12 +96,6 @@ func methodName(req *http.Request) string {
 		return method.Value.AsString()
 	}
 	return "HTTP"
-}
-
-// redacted is u without what may be secret: user info, also where somebody has
-// put it into Host, query and fragment.
-func redacted(u *url.URL) url.URL {
-	return url.URL{Scheme: u.Scheme, Host: u.Host[strings.LastIndexByte(u.Host, '@')+1:], Path: u.Path, RawPath: u.RawPath}
 }
 
 // errorType classes err, in few words: the reason of a call, what ended a

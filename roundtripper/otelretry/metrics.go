@@ -15,6 +15,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/rebound-go/rebound/roundtripper"
+	"github.com/rebound-go/rebound/roundtripper/internal/redact"
 )
 
 // seconds are the bounds of the histograms: those that the conventions have for
@@ -92,7 +93,7 @@ func (m *metrics) of(req *http.Request) []attribute.KeyValue {
 	as := make([]attribute.KeyValue, 0, len(m.attributes)+5)
 	as = append(append(as, m.attributes...), methodOf(req))
 	if req.URL != nil {
-		u := redacted(req.URL)
+		u := redact.Plain(req.URL)
 		as = m.hosts.append(as, hostOf(&u))
 	}
 	return as

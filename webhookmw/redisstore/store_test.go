@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -74,14 +73,7 @@ func TestNewRefuses(t *testing.T) {
 // A client repeats what it got no answer to: the same claim again is the same owner's.
 func TestClaimRepeated(t *testing.T) {
 	client, prefix := shared(t)
-	s := newStore(t, client, redisstore.Config{Prefix: prefix})
-	c := fleet.NewClaim()
-	fleet.Claimed(t, s, c)
-	fleet.Claimed(t, s, c)
-	require.NoError(t, s.Complete(t.Context(), c))
-	status, err := s.Claim(t.Context(), c)
-	require.NoError(t, err)
-	require.Equal(t, webhookmw.Status{State: webhookmw.Completed, EventSeen: true}, status)
+	fleet.Repeated(t, newStore(t, client, redisstore.Config{Prefix: prefix}))
 }
 
 // Nothing stays for ever, and nothing goes before its time.
@@ -112,19 +104,7 @@ func TestKeysExpire(t *testing.T) {
 // A lease for ever is one like any other.
 func TestLongestLease(t *testing.T) {
 	client, prefix := shared(t)
-	s := newStore(t, client, redisstore.Config{Prefix: prefix})
-	c := fleet.NewClaim()
-	c.Lease, c.Retain = math.MaxInt64, math.MaxInt64
-	fleet.Claimed(t, s, c)
-	twin := c
-	twin.Token = rand.Text()
-	status, err := s.Claim(t.Context(), twin)
-	require.NoError(t, err)
-	require.Equal(t, webhookmw.InFlight, status.State)
-	require.NoError(t, s.Complete(t.Context(), c))
-	status, err = s.Claim(t.Context(), twin)
-	require.NoError(t, err)
-	require.Equal(t, webhookmw.Completed, status.State)
+	fleet.Forever(t, newStore(t, client, redisstore.Config{Prefix: prefix}))
 }
 
 // What cannot be remembered is refused, what was claimed can still be settled, and what is known is still told.

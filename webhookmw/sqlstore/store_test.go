@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"math"
 	mrand "math/rand/v2"
 	"sync"
 	"testing"
@@ -103,32 +102,13 @@ func count(t testing.TB, db *sql.DB, table string) (n int) {
 
 func TestClaimRepeated(t *testing.T) {
 	db, table := shared(t)
-	s := newStore(t, db, sqlstore.Config{Table: table})
-	c := fleet.NewClaim()
-	fleet.Claimed(t, s, c)
-	fleet.Claimed(t, s, c)
-	require.NoError(t, s.Complete(t.Context(), c))
-	status, err := s.Claim(t.Context(), c)
-	require.NoError(t, err)
-	require.Equal(t, webhookmw.Status{State: webhookmw.Completed, EventSeen: true}, status)
+	fleet.Repeated(t, newStore(t, db, sqlstore.Config{Table: table}))
 }
 
 // A lease for ever is one like any other.
 func TestLongestLease(t *testing.T) {
 	db, table := shared(t)
-	s := newStore(t, db, sqlstore.Config{Table: table})
-	c := fleet.NewClaim()
-	c.Lease, c.Retain = math.MaxInt64, math.MaxInt64
-	fleet.Claimed(t, s, c)
-	twin := c
-	twin.Token = rand.Text()
-	status, err := s.Claim(t.Context(), twin)
-	require.NoError(t, err)
-	require.Equal(t, webhookmw.InFlight, status.State)
-	require.NoError(t, s.Complete(t.Context(), c))
-	status, err = s.Claim(t.Context(), twin)
-	require.NoError(t, err)
-	require.Equal(t, webhookmw.Completed, status.State)
+	fleet.Forever(t, newStore(t, db, sqlstore.Config{Table: table}))
 }
 
 // Few deliveries, events and signatures, many owners, memories that are short: no two steps wait for each other in a

@@ -15,8 +15,13 @@ func URL(u *url.URL) string {
 	if u == nil {
 		return ""
 	}
-	plain := url.URL{Scheme: u.Scheme, Host: Host(u), Path: u.Path, RawPath: u.RawPath}
+	plain := Plain(u)
 	return plain.String()
+}
+
+// Plain is u without what may be secret.
+func Plain(u *url.URL) url.URL {
+	return url.URL{Scheme: u.Scheme, Host: Host(u), Path: u.Path, RawPath: u.RawPath}
 }
 
 // Host is the host of u, with its port. Where u was put together by hand it may hold user info, which is left out.

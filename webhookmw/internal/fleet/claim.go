@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -31,6 +32,41 @@ func Claimed(t testing.TB, s webhookmw.Store, c webhookmw.Claim) {
 	status, err := s.Claim(t.Context(), c)
 	if err != nil || status.State != webhookmw.Claimed {
 		t.Fatalf("claim: %v, %v", status.State, err)
+	}
+}
+
+// Repeated tests that a client may repeat what it got no answer to: the same claim again is the same owner's.
+func Repeated(t *testing.T, s webhookmw.Store) {
+	c := NewClaim()
+	Claimed(t, s, c)
+	Claimed(t, s, c)
+	complete(t, s, c)
+	answered(t, s, c, webhookmw.Status{State: webhookmw.Completed, EventSeen: true})
+}
+
+// Forever tests that a lease for ever is one like any other.
+func Forever(t *testing.T, s webhookmw.Store) {
+	c := NewClaim()
+	c.Lease, c.Retain = math.MaxInt64, math.MaxInt64
+	Claimed(t, s, c)
+	twin := c
+	twin.Token = rand.Text()
+	answered(t, s, twin, webhookmw.Status{State: webhookmw.InFlight})
+	complete(t, s, c)
+	answered(t, s, twin, webhookmw.Status{State: webhookmw.Completed, EventSeen: true})
+}
+
+func complete(t *testing.T, s webhookmw.Store, c webhookmw.Claim) {
+	t.Helper()
+	if err := s.Complete(t.Context(), c); err != nil {
+		t.Fatalf("complete: %v", err)
+	}
+}
+
+func answered(t *testing.T, s webhookmw.Store, c webhookmw.Claim, want webhookmw.Status) {
+	t.Helper()
+	if got, err := s.Claim(t.Context(), c); err != nil || got != want {
+		t.Fatalf("claim: %+v, %v; want %+v", got, err, want)
 	}
 }
 
