@@ -22,7 +22,8 @@ const (
 type call struct {
 	v        *Verifier
 	request  *http.Request
-	delivery *Delivery
+	delivery *Delivery    // not in this piece: a handler may keep it for long
+	seen     http.Request // by the handler
 	response response
 	ctx      deliveryContext // the handler's
 	body     replay          // the handler's
@@ -144,10 +145,10 @@ func (c *call) repeat(next http.Handler, start time.Time) {
 // handlerRequest is the request as the handler sees it.
 func (c *call) handlerRequest() *http.Request {
 	c.ctx.parent, c.ctx.delivery = c.request.Context(), c.delivery
-	r := c.request.WithContext(&c.ctx)
+	c.seen = *c.request.WithContext(&c.ctx)
 	c.body.Reset(c.delivery.Body)
-	r.Body, r.ContentLength, r.TransferEncoding = &c.body, int64(len(c.delivery.Body)), nil
-	return r
+	c.seen.Body, c.seen.ContentLength, c.seen.TransferEncoding = &c.body, int64(len(c.delivery.Body)), nil
+	return &c.seen
 }
 
 // settle completes the claim if the handler took the delivery, and releases it otherwise, so that the sender's next
