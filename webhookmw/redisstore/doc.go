@@ -36,12 +36,15 @@
 //	  writes
 //	partition, the side without       on one side      503 with Retry-After from the other
 //	  a replica does not
+//	a cluster moves the slot to       not yet          503 with Retry-After, while some keys are here and some there
+//	  another node
 //	Redis is out of memory            not yet          503 with Retry-After; what was claimed can still be completed,
 //	                                                   and a duplicate is told so
 //
-// Nothing needs a restart of the receiver: each delivery tries anew. A client that repeats a step because its connection
-// broke does no harm: the claim is granted to its owner again; at worst Observe is told of [webhookmw.ErrNotOwner] for a
-// delivery that had been completed by the first of two attempts.
+// Nothing needs a restart of the receiver: each delivery tries anew, and in a cluster a step that fails makes the client look
+// who is the master now. A client that repeats a step because its connection broke does no harm: the claim is granted to its
+// owner again; at worst Observe is told of [webhookmw.ErrNotOwner] for a delivery that had been completed by the first of two
+// attempts.
 //
 // A step that timed out may be taken after all, once a slow server gets to it. Then the delivery stays in work until its
 // lease ends, and the sender is told 409.

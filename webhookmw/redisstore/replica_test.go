@@ -134,3 +134,51 @@ func TestCutOffFromReplica(t *testing.T) {
 	eventually(t, rec, i)
 	require.Equal(t, before+1, runs.Load())
 }
+
+// newClusterPair is a cluster of one master, which has every slot, and its replica.
+func newClusterPair(t *testing.T) (master, replica *server) {
+	master = newServer(t, "--cluster-enabled", "yes", "--repl-diskless-sync-delay", "0")
+	master.start(t)
+	replica = newServer(t, "--cluster-enabled", "yes")
+	replica.start(t)
+	first, second := newClient(t, master.addr), newClient(t, replica.addr)
+	require.NoError(t, first.ClusterAddSlotsRange(t.Context(), 0, 16383).Err())
+	host, port, _ := net.SplitHostPort(master.addr)
+	require.NoError(t, second.ClusterMeet(t.Context(), host, port).Err())
+	id := first.ClusterMyID(t.Context()).Val()
+	require.Eventually(t, func() bool {
+		return second.ClusterReplicate(t.Context(), id).Err() == nil // once they have met
+	}, soon, 20*time.Millisecond)
+	waitInfo(t, replica, "replication", "master_link_status:up")
+	return master, replica
+}
+
+// The master of a cluster's slot is killed, and its replica takes over. The client is never told, since nobody is left who
+// would send it on to another node.
+func TestClusterFailover(t *testing.T) {
+	t.Parallel()
+	master, replica := newClusterPair(t)
+	client := redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs: []string{master.addr}, ContextTimeoutEnabled: true, ClusterStateReloadInterval: time.Hour,
+	})
+	defer client.Close()
+	rec, runs := newReceiver(t, client, lease, nothing)
+	eventually(t, rec, 1)
+	require.Eventually(t, func() bool { // The client knows the replica.
+		known := false
+		err := client.ForEachSlave(t.Context(), func(context.Context, *redis.Client) error { known = true; return nil })
+		return err == nil && known
+	}, soon, 20*time.Millisecond)
+	replicated(t, master)
+
+	master.kill()
+	unavailable(t, rec, 2)
+	require.NoError(t, newClient(t, replica.addr).Do(t.Context(), "CLUSTER", "FAILOVER", "TAKEOVER").Err())
+	require.Eventually(t, func() bool { return rec.Deliver(2).StatusCode == http.StatusOK }, soon, 20*time.Millisecond)
+	require.EqualValues(t, 2, runs.Load())
+	for i := range 2 {
+		require.Equal(t, http.StatusOK, rec.Deliver(1+i).StatusCode)
+		require.Equal(t, webhookmw.ReasonDuplicate, rec.Last().Reason)
+	}
+	require.EqualValues(t, 2, runs.Load())
+}

@@ -124,13 +124,18 @@ func (s *Store) settle(ctx context.Context, step string, script *redis.Script, k
 	return nil
 }
 
-// run takes a step: the script by its hash and, where the server does not know it, by its text.
+// run takes a step: the script by its hash and, where the server does not know it, by its text. Where that fails in a
+// cluster another node may have taken over, which the client would find out within ClusterStateReloadInterval, a minute as
+// a rule. So it is told to look.
 func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	reply, err := script.Run(ctx, s.client, keys, args...).Int()
 	if redis.IsOOMError(err) {
-		err = fmt.Errorf("%w: %w", webhookmw.ErrFull, err)
+		return 0, fmt.Errorf("%w: %w", webhookmw.ErrFull, err)
+	}
+	if cluster, ok := s.client.(interface{ ReloadState(context.Context) }); ok && err != nil {
+		cluster.ReloadState(ctx) // in the background, and not more often than every 200 ms
 	}
 	return reply, err
 }
