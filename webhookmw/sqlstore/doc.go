@@ -15,8 +15,9 @@
 //		}
 //	}
 //
-// It goes through database/sql, in PostgreSQL's dialect, and imports no driver; it is tested with pgx on PostgreSQL 15. The
-// table comes from [Store.Schema], and [Store.Expire] must be called now and then; there is nothing else to look after.
+// It goes through database/sql, in PostgreSQL's dialect, and imports no driver; it is tested with pgx on PostgreSQL 15, and
+// has been tried on 13 and 17. The table comes from [Store.Schema], and [Store.Expire] must be called now and then; there is
+// nothing else to look after.
 //
 // # Which store when
 //
@@ -105,9 +106,38 @@
 //   - synchronous_standby_names, where a replica may take over, for the same reason. A commit that waits for the replica
 //     longer than Timeout is answered 503, but stands: a duplicate may then be told so before the replica has it.
 //   - default_transaction_isolation: READ COMMITTED, which is the default. Under a stricter one steps that meet fail, and
-//     their deliveries are put off.
+//     their deliveries are put off; without Transactional one whose Complete fails keeps its 200, and may run again.
 //   - SetMaxOpenConns of the pool: above the number of handlers at once with Transactional; below the server's
 //     max_connections in all.
 //   - idle_in_transaction_session_timeout, somewhat above the lease, with Transactional: neither a machine that has vanished
 //     nor a handler that hangs without a statement, which does not end with its context, then holds its rows for longer.
+//   - target_session_attrs=read-write, where the driver is given several hosts: a standby can take no claim, and a receiver
+//     that is connected to one answers 503.
+//
+// A role needs SELECT, INSERT, UPDATE and DELETE on the table. Only its owner can run Schema, also where the table is there.
+//
+// What a handler changes beyond its transaction, by SET without LOCAL or pg_advisory_lock, stays with the connection and
+// comes to deliveries that use it next: after SET synchronous_commit = off they are acknowledged, and a crash forgets them.
+// Write SET LOCAL and pg_advisory_xact_lock.
+//
+// # PgBouncer
+//
+// With pool_mode = session everything works. Each connection of the Go pool keeps one of the server's, so that the pools of
+// all receivers together must be below default_pool_size. With pool_mode = transaction what works is decided by how the
+// driver sends a statement, and default_pool_size must be above the number of handlers at once, in place of
+// SetMaxOpenConns. What one handler changes beyond its transaction then comes to other programs too. pool_mode = statement
+// lets no transaction through: Transactional answers 503 to all, and without it the rest is as for transaction.
+//
+//	pgx, default_query_exec_mode=    pool_mode = transaction
+//	exec, cache_describe,            works
+//	  simple_protocol
+//	cache_statement, the default     503 to most; works with max_prepared_statements above 0, from PgBouncer 1.21, where a
+//	                                 statement that failed in a transaction may cost a later delivery a 503
+//	describe_exec                    never: a statement may run with the text of another client's, so that a claim is
+//	                                 granted in another Store's table, and no error tells
+//
+// # lib/pq
+//
+// It works, but a statement on a connection that hangs is not ended by Timeout or any context: it waits for the network, and
+// so does the sender. Through pool_mode = transaction it needs binary_parameters=yes; without that it is as describe_exec.
 package sqlstore

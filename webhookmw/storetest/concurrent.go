@@ -32,6 +32,9 @@ func race(t *testing.T, s webhookmw.Store, claims []webhookmw.Claim) []webhookmw
 	}
 	close(begin)
 	wg.Wait()
+	if t.Failed() { // A claim that failed has no answer, and must not be counted as one.
+		t.FailNow()
+	}
 	return answers
 }
 
@@ -125,6 +128,9 @@ func eventWithDelivery(t *testing.T, s webhookmw.Store) {
 					if got.State == webhookmw.Completed {
 						break
 					}
+					if t.Failed() { // It will never be done.
+						return
+					}
 				}
 				another := attempt(c)
 				another.Key = random()
@@ -134,7 +140,9 @@ func eventWithDelivery(t *testing.T, s webhookmw.Store) {
 				}
 			})
 		}
-		must(t, s.Complete, c)
+		if err := s.Complete(t.Context(), c); err != nil {
+			t.Errorf("settling the owner's own claim: %v", err) // Not Fatal: the others are at work.
+		}
 		wg.Wait()
 		if t.Failed() {
 			return

@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -33,6 +34,7 @@ var broken = map[string]struct {
 	"no events":            {func(m *webhookmw.Memory) webhookmw.Store { return altered{m, noEvent, noEventAtEnd} }, "event_seen"},
 	"no signatures":        {func(m *webhookmw.Memory) webhookmw.Store { return altered{m, noSignature, nil} }, "signature_reused"},
 	"events later":         {func(m *webhookmw.Memory) webhookmw.Store { return twoSteps{m} }, "event_done_with_its_delivery"},
+	"fails at the end":     {func(m *webhookmw.Memory) webhookmw.Store { return unsettled{m} }, "event_done_with_its_delivery"},
 	"signatures of owners": {func(m *webhookmw.Memory) webhookmw.Store { return altered{m, allReused, nil} }, "claim"},
 }
 
@@ -113,6 +115,13 @@ func (s twoSteps) Complete(ctx context.Context, c webhookmw.Claim) error {
 	c.Key[0] ^= 1
 	s.Memory.Claim(ctx, c)
 	return s.Memory.Complete(ctx, c)
+}
+
+// unsettled is out of order when a delivery is done.
+type unsettled struct{ *webhookmw.Memory }
+
+func (s unsettled) Complete(context.Context, webhookmw.Claim) error {
+	return errors.New("out of order")
 }
 
 // TestCases runs in a process of its own for each store that is broken; in this one the store is sound.
