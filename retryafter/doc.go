@@ -40,4 +40,9 @@
 // passed, or no wait at all. Many clients that obey it at once make a wave, so
 // add a jittered backoff to the delay. Add it: jitter that is taken off the
 // delay comes back too early.
+//
+// # Use
+//
+// Nothing here holds state: every function may be called by any number of
+// goroutines at once.
 package retryafter

@@ -29,8 +29,6 @@ const maxDelay time.Duration = math.MaxInt64
 // more than 50 years after now. A day name must be the name of a day, but need
 // not be the right one: recipients are meant to be lenient, and the rest of the
 // date is unambiguous. The leap second 23:59:60 is the midnight after it.
-//
-// Parse may be called by several goroutines at once.
 func Parse(value string, now time.Time) (delay time.Duration, ok bool) {
 	value = trim(value)
 	if value == "" {

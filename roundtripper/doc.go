@@ -23,7 +23,7 @@
 // seconds: their timeouts cover the response body. Under them a download that
 // takes longer than an attempt may is cut off.
 //
-// Policy.Explain prints what a policy comes to.
+// [Policy.Explain] writes what a policy comes to, as a table for people.
 //
 // # What comes back
 //

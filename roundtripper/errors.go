@@ -17,12 +17,18 @@ import (
 // cause, the base transport's own error.
 type Error struct {
 	Reason Reason  // why the call stopped: Report.Stop
-	Report *Report // never nil
+	Report *Report // never nil, but in one that somebody else made
 	Err    error   // what went wrong last; never nil
 }
 
 func (e *Error) Error() string {
-	n := len(e.Report.Attempts)
+	if e.Reason == ReasonInvalid {
+		return e.Err.Error() // It says so, and nothing was attempted.
+	}
+	n := 0
+	if e.Report != nil {
+		n = len(e.Report.Attempts)
+	}
 	if n == 1 {
 		return fmt.Sprintf("roundtripper: %s after 1 attempt: %v", e.Reason, e.Err)
 	}
@@ -61,7 +67,12 @@ func (e *Error) Temporary() bool {
 
 // RetryAfter is how long to wait, from the last response on, before another
 // call makes sense: see [Report.RetryAfter].
-func (e *Error) RetryAfter() (time.Duration, bool) { return e.Report.RetryAfter() }
+func (e *Error) RetryAfter() (time.Duration, bool) {
+	if e.Report == nil {
+		return 0, false
+	}
+	return e.Report.RetryAfter()
+}
 
 // Errors that a Transport makes itself.
 var (

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/rebound-go/rebound/roundtripper"
 )
 
@@ -216,4 +218,23 @@ func TestForeignResponse(t *testing.T) {
 	if e, ok := errors.AsType[*roundtripper.StatusError](roundtripper.CheckStatus(&http.Response{StatusCode: 500})); !ok || e.StatusCode != 500 {
 		t.Errorf("%v of a response without a body", e)
 	}
+}
+
+// An Error that somebody else made, as a test's own transport does, says what it can.
+func TestErrorWithoutReport(t *testing.T) {
+	err := &roundtripper.Error{Reason: roundtripper.ReasonPermanent, Err: io.EOF}
+	require.EqualError(t, err, "roundtripper: permanent after 0 attempts: EOF")
+	_, ok := err.RetryAfter()
+	require.False(t, ok)
+}
+
+// What is invalid says so once.
+func TestErrorOfInvalidPolicy(t *testing.T) {
+	rt := roundtripper.New(http.DefaultTransport, roundtripper.Policy{AttemptTimeout: -1})
+	req, err := http.NewRequest(http.MethodGet, "http://h.example.com/", nil)
+	require.NoError(t, err)
+	_, err = rt.RoundTrip(req)
+	var invalid *roundtripper.InvalidError
+	require.ErrorAs(t, err, &invalid)
+	require.EqualError(t, err, invalid.Error())
 }

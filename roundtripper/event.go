@@ -26,3 +26,16 @@ const (
 	StateDone    State = "done"    // it ended with a 2xx or 3xx
 	StateFailed  State = "failed"  // it ended with another status, or an error
 )
+
+// emit tells the observer, if there is one.
+func (c *call) emit(state State, rec *Attempt) {
+	if c.policy.Observe == nil {
+		return
+	}
+	e := Event{State: state, Request: c.orig, Attempt: rec, Report: c.openReport()}
+	if c.slow != nil {
+		c.slow.tell(e)
+	} else {
+		c.policy.Observe(e)
+	}
+}

@@ -91,16 +91,22 @@ func (c *call) statusVerdict(resp *http.Response) Verdict {
 	case status == http.StatusSwitchingProtocols:
 		return Verdict{Reason: ReasonOK}
 	case slices.Contains(c.policy.Statuses, status):
-		if c.policy.Envelope && saysFinal(resp) {
-			return Verdict{Reason: ReasonEnvelope}
-		}
-		return Verdict{Retry: true, Reason: ReasonStatus}
+		return c.unlessFinal(resp, ReasonStatus)
 	case status < 400:
 		return Verdict{Reason: ReasonOK}
 	case status == http.StatusConflict && c.key != nil && c.unsure:
-		return Verdict{Retry: true, Reason: ReasonConflict}
+		return c.unlessFinal(resp, ReasonConflict)
 	}
 	return Verdict{Reason: ReasonStatus}
+}
+
+// unlessFinal is the verdict on a status that may heal, unless the body says
+// that it will not.
+func (c *call) unlessFinal(resp *http.Response, reason Reason) Verdict {
+	if c.policy.Envelope && saysFinal(resp) {
+		return Verdict{Reason: ReasonEnvelope}
+	}
+	return Verdict{Retry: true, Reason: reason}
 }
 
 // errorVerdict judges an error for which none of our clocks, nor the caller, is

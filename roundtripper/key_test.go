@@ -238,6 +238,25 @@ func TestConflict(t *testing.T) {
 	}
 }
 
+// A conflict whose body says that it will not heal is final.
+func TestConflictEnvelope(t *testing.T) {
+	twRun(t, "", func(t *testing.T) {
+		base := twScript(twStep{err: io.EOF}, twStep{status: 409, header: twJSON, body: `{"error": {"retryable": false}}`})
+		p := twAtOnce()
+		p.Envelope = true
+		req := twRequest("POST", "pay")
+		req.Header.Set("Idempotency-Key", "k")
+		resp, err := twDo(t, base, p, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base.wantAttempts(t, 2)
+		if r := twReport(t, resp, err); r.Stop != roundtripper.ReasonEnvelope {
+			t.Errorf("stop %q", r.Stop)
+		}
+	})
+}
+
 // The 409 is worth a retry "after a short wait": it waits as any failure does,
 // and honours a Retry-After.
 func TestConflictWaits(t *testing.T) {

@@ -143,6 +143,9 @@ func (c *twCase) judge(s twModelStep, now, total time.Duration, unsure bool) (en
 	case s.status < 400:
 		return end, twJudged{reason: roundtripper.ReasonOK, sent: true}
 	case s.status == 409 && c.hasKey() && unsure:
+		if p.Envelope && isJSON && s.body == twFinal {
+			return end, twJudged{reason: roundtripper.ReasonEnvelope, sent: true}
+		}
 		return end, twJudged{reason: roundtripper.ReasonConflict, heals: true, sent: true}
 	}
 	return end, twJudged{reason: roundtripper.ReasonStatus, heals: c.decides && s.status == 404, sent: true}

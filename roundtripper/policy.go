@@ -55,10 +55,11 @@ type Policy struct {
 	Statuses []int
 
 	// Decide has the last word on whether a failure may heal. It is called
-	// after each attempt but a contract failure or one that the caller ended,
-	// with the policy's own verdict in [Attempt.Verdict], which it may simply
-	// return. It can't make an unsafe request safe, nor a body replayable. It
-	// must neither read nor close the response body. Nil: the policy decides.
+	// after each attempt but a contract failure, a 101, and one that the caller
+	// or TotalTimeout ended, with the policy's own verdict in
+	// [Attempt.Verdict], which it may simply return. It can't make an unsafe
+	// request safe, nor a body replayable. It must neither read nor close the
+	// response body. Nil: the policy decides.
 	Decide func(*Attempt) Verdict
 
 	// Envelope makes an error response final when its JSON body says
@@ -164,9 +165,10 @@ type Policy struct {
 	// cache, a default. It is asked once, at the end of a call that failed,
 	// unless the caller gave up or the call was invalid, with an [*Error], or
 	// a [*StatusError] without a body where there is a response of 4xx or 5xx.
-	// It returns a response to be served instead, or nil and nil to leave the
-	// failure as it is; its error is joined to a failure that is an error. It gets the
-	// caller's request and must not change it.
+	// It returns a response to be served instead, or nil to leave the failure
+	// as it is. An error beside a nil response is joined to the [*Error], and
+	// dropped where the failure is a response. It gets the caller's request and
+	// must not change it. Nil: failures stay as they are.
 	Fallback func(*http.Request, *Report, error) (*http.Response, error)
 }
 

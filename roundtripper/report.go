@@ -81,15 +81,16 @@ type Report struct {
 }
 
 // RetryAfter is what the last response asked for, as the call read it: the
-// server's own figure, cut off at MaxDelay under [ClampRetryAfter]. ok is false
-// if it asked for nothing.
+// server's own figure, cut off at MaxDelay under [ClampRetryAfter]. Where an open
+// breaker refused the call it is the time until its next trial. ok is false if
+// nothing was asked for.
 func (r *Report) RetryAfter() (d time.Duration, ok bool) {
 	return r.retryAfter, r.hasRetryAfter
 }
 
 // RetryAt is the time before which there is no use in another call:
-// [Report.RetryAfter], counted from the response that asked for it. ok is false
-// if none did.
+// [Report.RetryAfter], counted from the response or the refusal that asked for
+// it. ok is false if none did.
 func (r *Report) RetryAt() (at time.Time, ok bool) {
 	if !r.hasRetryAfter {
 		return time.Time{}, false
@@ -183,8 +184,8 @@ func (rec *Attempt) strip() { rec.Request, rec.Response = nil, nil }
 // it came from no [Transport] of ours. It finds the report through
 // resp.Request, so it works behind an [http.Client] and any wrapper of the body.
 // Only the zero [Policy], which leaves the request as it is, has its mark on the
-// body instead, and measures no time. ReportFrom may be called at any time after
-// the call, by many goroutines.
+// body instead, and measures no time: [Report.RetryAt] then counts from the call
+// of ReportFrom. It may be called at any time after the call, by many goroutines.
 func ReportFrom(resp *http.Response) (r *Report, ok bool) {
 	if resp == nil {
 		return nil, false

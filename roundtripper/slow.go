@@ -1,25 +1,12 @@
 package roundtripper
 
-// This file holds the telling: events, and the one that a timer tells.
+// This file holds the one event that a timer tells.
 
 import (
 	"slices"
 	"sync"
 	"time"
 )
-
-// emit tells the observer, if there is one.
-func (c *call) emit(state State, rec *Attempt) {
-	if c.policy.Observe == nil {
-		return
-	}
-	e := Event{State: state, Request: c.orig, Attempt: rec, Report: c.openReport()}
-	if c.slow != nil {
-		c.slow.tell(e)
-	} else {
-		c.policy.Observe(e)
-	}
-}
 
 // slowWatch tells StateSlow. Its timer runs beside the call and must not look
 // at what the call is writing, so each event leaves a copy of itself here. The

@@ -18,9 +18,9 @@ import (
 //     attempts, [CheckStatus] makes an error of a status that is not 2xx;
 //   - a nil response and an [*Error].
 //
-// It is made by [New]. It may be used by many goroutines at once and should be:
-// it holds the base's connections. Make one for a client, never one for a
-// request.
+// It is made by [New]; the zero Transport is of no use. It may be used by many
+// goroutines at once and should be: it holds the base's connections. Make one
+// for a client, never one for a request.
 type Transport struct {
 	base    http.RoundTripper
 	policy  *Policy

@@ -18,8 +18,8 @@ var (
 	errLimit    = errors.New("body is over the limit")
 )
 
-// readBody reads the whole body. length is what was declared, and is within limit; not above 0: nothing was. more is room for
-// a byte too many.
+// readBody reads the whole body. length is what was declared, and is within limit; not above 0: nothing was. more is room
+// for a byte too many.
 func readBody(body io.Reader, length, limit int64, more *[1]byte) ([]byte, *Rejection) {
 	if body == nil || body == http.NoBody {
 		if length > 0 {

@@ -63,8 +63,8 @@ type Config struct {
 	RunDuplicates bool
 
 	// Observe, if set, is told what became of each request, once, when that is settled; it is called on the request's
-	// goroutine, before the last of the answer has left, and should not take long. It is the only one to learn why a
-	// delivery was refused. [Log] makes one that writes a log.
+	// goroutine, so on many at once, before the last of the answer has left, and should not take long. It is the only one
+	// to learn why a delivery was refused. [Log] makes one that writes a log.
 	Observe func(Event)
 }
 

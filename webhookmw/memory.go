@@ -43,7 +43,7 @@ type MemoryConfig struct {
 // starts no goroutine: what has expired goes as new deliveries come. When MaxEntries deliveries are in work or remembered
 // it refuses others with [ErrFull] rather than forget one. It remembers four times as many signatures, and lets go of the
 // oldest where more come: what is lost with one is a [Delivery.SignatureReused]. Its methods never wait and ignore the
-// context. Make one with [NewMemory].
+// context. It is safe for use by many goroutines at once. Make one with [NewMemory]; the zero Memory is of no use.
 type Memory struct {
 	seed       maphash.Seed
 	start      time.Time

@@ -14,7 +14,7 @@ type Event struct {
 	Reason   Reason
 	Status   int           // the status it was answered with; 0: none, since the handler panicked or took the connection
 	Err      error         // more about Reason, where there is more
-	Elapsed  time.Duration // from the headers' arrival to the handler's end
+	Elapsed  time.Duration // from its arrival here until it was settled, the store included
 }
 
 // Reason says what became of a delivery, for logs and metrics. Its text is stable.

@@ -47,8 +47,9 @@ type macFunc func(version int) [sha256.Size]byte
 // checks both. The secret's text is the key. There may be several v1 and v2, on one header line or several; entries of
 // other versions are ignored. Event ID and type are the body's, as [StrictEvent] reads them.
 //
-// The delivery ID is 1 to 255 printable ASCII characters, and no number of ten digits such as 1700000000, alone or before a dot: the v2 of
-// a delivery with that ID would be the v1 of another body at that time, signed with the same key. Put a letter before it.
+// The delivery ID is 1 to 255 printable ASCII characters, and no number of ten digits such as 1700000000, alone or before
+// a dot: the v2 of a delivery with that ID would be the v1 of another body at that time, signed with the same key. Put a
+// letter before it.
 func Signed() Scheme { return Scheme{&signed} }
 
 var signed = rules{
@@ -96,11 +97,14 @@ func (s Scheme) get() *rules {
 // String returns the name of the function that makes the scheme.
 func (s Scheme) String() string { return s.get().name }
 
-var errDeliveryID = errors.New("webhookmw: delivery ID that the scheme can't carry")
+var (
+	errDeliveryID = errors.New("webhookmw: delivery ID that the scheme can't carry")
+	errBefore1970 = errors.New("webhookmw: time that no timestamp can say, since it is not after 1970 began")
+)
 
 // Sign signs body as the scheme's provider does and sets the headers of the delivery on h. at becomes the timestamp, in
 // whole seconds; a scheme without one, or without a delivery ID, ignores what it has no place for. An error says that
-// the secret is unusable or that the scheme can't carry the delivery ID; h is unchanged then.
+// the secret is unusable or that the scheme can't carry the delivery ID or the time, as the zero one; h is unchanged then.
 func (s Scheme) Sign(h http.Header, secret, deliveryID string, at time.Time, body []byte) error {
 	r := s.get()
 	key, err := r.key(secret)
@@ -109,6 +113,9 @@ func (s Scheme) Sign(h http.Header, secret, deliveryID string, at time.Time, bod
 	}
 	if !r.noID && (!printable(deliveryID) || r.idNoDot && strings.Contains(deliveryID, ".") || r.idNoStamp && looksStamped(deliveryID)) {
 		return errDeliveryID
+	}
+	if !r.untimed && at.Unix() <= 0 {
+		return errBefore1970
 	}
 	r.sign(h, key, deliveryID, at, body)
 	return nil
@@ -124,8 +131,8 @@ func (r *rules) sign(h http.Header, key []byte, deliveryID string, at time.Time,
 // Sign sets the headers of a delivery on h: it signs body in the default scheme ([Signed]), v1 and v2, with the text of
 // secret as the key and at, in whole seconds, as the timestamp. Each attempt of a delivery is signed anew, under the
 // same delivery ID. Sign does not check secret and deliveryID, which every receiver does; [Scheme.Sign] does. For a delivery
-// ID that is a Unix time of ten digits, alone or before a dot, it sends no v2, which would be the v1 of another body: receivers refuse the
-// delivery, and nobody can make use of it.
+// ID that is a Unix time of ten digits, alone or before a dot, it sends no v2, which would be the v1 of another body:
+// receivers refuse the delivery, and nobody can make use of it.
 func Sign(h http.Header, secret string, deliveryID string, at time.Time, body []byte) {
 	signed.sign(h, []byte(secret), deliveryID, at, body)
 }

@@ -101,6 +101,14 @@ func TestSchemeSignRefuses(t *testing.T) {
 			require.Empty(t, h)
 		}
 	}
+	for _, scheme := range []webhookmw.Scheme{webhookmw.Signed(), webhookmw.StandardWebhooks(), webhookmw.Slack(), webhookmw.Stripe()} {
+		h := http.Header{}
+		require.Error(t, scheme.Sign(h, secretOf(scheme), "dlv_1", time.Time{}, nil), scheme)
+		require.Error(t, scheme.Sign(h, secretOf(scheme), "dlv_1", time.Unix(0, 0), nil), scheme)
+		require.Empty(t, h)
+		require.NoError(t, scheme.Sign(h, secretOf(scheme), "dlv_1", time.Unix(1, 0), nil), scheme)
+	}
+	require.NoError(t, webhookmw.GitHub().Sign(http.Header{}, secretOf(webhookmw.GitHub()), "dlv_1", time.Time{}, nil))
 	require.Error(t, webhookmw.StandardWebhooks().Sign(http.Header{}, standardSecret, "a.b", epoch, nil))
 	require.NoError(t, webhookmw.Signed().Sign(http.Header{}, secret, "a.b", epoch, nil))
 }

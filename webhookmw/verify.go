@@ -25,7 +25,8 @@ func Verify(secret string, previous ...string) func(http.Handler) http.Handler {
 	return v.Handler
 }
 
-// Verifier verifies deliveries. It is made by [New]. It is safe for use by many goroutines at once.
+// Verifier verifies deliveries. It is made by [New]; the zero Verifier is of no use. It is safe for use by many goroutines
+// at once.
 type Verifier struct {
 	config     Config // every default applied, the secrets taken out
 	rules      *rules

@@ -11,8 +11,8 @@ import (
 )
 
 // A Breaker counts the results of calls to one service and refuses calls while
-// it is down. It is made by [New]. It may be used by any number of goroutines
-// at once and mustn't be copied.
+// it is down. It is made by [New]; the zero Breaker is of no use. It may be used
+// by any number of goroutines at once and mustn't be copied.
 type Breaker struct {
 	config  *Config // defaults applied
 	key     string

@@ -12,8 +12,8 @@ import (
 )
 
 // A Group keeps one [Breaker] per host, so that a dead one doesn't stop calls
-// to the others. It is made by [PerHost]. It may be used by any number of
-// goroutines at once and mustn't be copied.
+// to the others. It is made by [PerHost]; the zero Group is of no use. It may be
+// used by any number of goroutines at once and mustn't be copied.
 type Group struct {
 	config  Config
 	changes changes

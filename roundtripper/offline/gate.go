@@ -14,8 +14,8 @@ import (
 var ErrOffline = errors.New("offline: no network")
 
 // A Gate lets calls through while there is a network and makes them wait while
-// there is none. It is made by [New]. It may be used by any number of
-// goroutines at once and mustn't be copied.
+// there is none. It is made by [New]; the zero Gate is of no use. It may be used
+// by any number of goroutines at once and mustn't be copied.
 type Gate struct {
 	config  Config // defaults applied
 	changes changes

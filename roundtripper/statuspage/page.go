@@ -37,8 +37,8 @@ type Config struct {
 	Hosts int
 }
 
-// A Page is an [http.Handler] that shows what became of calls and deliveries. It is made by [New]. It may be used by any
-// number of goroutines at once and mustn't be copied.
+// A Page is an [http.Handler] that shows what became of calls and deliveries. It is made by [New]; the zero Page is of no
+// use. It may be used by any number of goroutines at once and mustn't be copied.
 type Page struct {
 	config Config // defaults applied
 

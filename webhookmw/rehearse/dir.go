@@ -22,7 +22,7 @@ import (
 // A Dir has no bound: delete files that are of no use any more. Several Dirs and several processes may use one directory:
 // of different events under one new ID one is kept, and whoever put another one is told. That takes a file system with
 // hard links. On one that has none, such as FAT, two processes at the same instant may both be told that theirs is kept.
-// Make one with [NewDir].
+// It is safe for use by many goroutines at once. Make one with [NewDir]; the zero Dir is of no use.
 type Dir struct {
 	path string
 	mu   sync.Mutex // one Put at a time, for the sake of file systems without links

@@ -18,7 +18,8 @@ type MemoryConfig struct {
 
 // Memory is an [EventStore] that ends with the process. It is bounded: when there is no room for another event it
 // forgets the ones that were put longest ago, which can't be replayed any more then. An event that is put again, as by
-// sending it again, counts from then on. Make one with [NewMemory].
+// sending it again, counts from then on. It is safe for use by many goroutines at once. Make one with [NewMemory]; the
+// zero Memory is of no use.
 type Memory struct {
 	config MemoryConfig
 

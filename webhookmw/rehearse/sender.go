@@ -40,7 +40,8 @@ type Config struct {
 	Observe func(roundtripper.Event)
 }
 
-// Sender delivers events to one URL. It is made by [New]. It may be used by many goroutines at once.
+// Sender delivers events to one URL. It is made by [New]; the zero Sender is of no use. It may be used by many goroutines
+// at once.
 type Sender struct {
 	target    func() target
 	events    EventStore

@@ -1,5 +1,5 @@
 // Package redact takes out of URLs, and out of texts that quote them, what may be secret: user info, query and fragment. It
-// is for what people read, the log, the status page and the command, which all have it from here.
+// is for what people read, the log, the status page, the spans and the command, which all have it from here.
 package redact
 
 import (

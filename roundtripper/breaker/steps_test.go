@@ -1,6 +1,6 @@
 package breaker_test
 
-// What the tests of this package share.
+// The steps that the tests of this package take.
 
 import (
 	"errors"

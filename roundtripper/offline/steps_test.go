@@ -1,6 +1,6 @@
 package offline_test
 
-// What the tests of this package share.
+// The steps that the tests of this package take.
 
 import (
 	"context"
