@@ -178,6 +178,36 @@ func TestUnsendable(t *testing.T) {
 	}
 }
 
+// A base that puts in scheme and host gets a URL without them, and its errors
+// of the network may heal.
+func TestURLThatTheBaseCompletes(t *testing.T) {
+	for _, text := range []string{"", "order", "/order", "//example.com/order", "http:///order"} {
+		for name, p := range map[string]roundtripper.Policy{"zero": {}, "retries": twAtOnce()} {
+			t.Run(name+" "+text, func(t *testing.T) {
+				req := twRequest("GET", "")
+				var err error
+				if req.URL, err = url.Parse(text); err != nil {
+					t.Fatal(err)
+				}
+				n := 0
+				base := func(got *http.Request) (*http.Response, error) {
+					if n++; got.URL.String() != text {
+						t.Errorf("the base got %q", got.URL)
+					}
+					if n <= p.MaxRetries {
+						return nil, &net.OpError{Op: "read", Err: syscall.ECONNRESET}
+					}
+					return &http.Response{StatusCode: 200, Body: http.NoBody, Request: got}, nil
+				}
+				resp, err := roundtripper.New(twFunc(base), p).RoundTrip(req)
+				if err != nil || resp.StatusCode != 200 || n != p.MaxRetries+1 {
+					t.Errorf("%v, %v after %d attempts", resp, err, n)
+				}
+			})
+		}
+	}
+}
+
 // twClosed is a request body that counts its Close.
 type twClosed struct {
 	io.Reader

@@ -161,9 +161,9 @@ func isA[E error](err error) bool {
 // only once a transport has failed: net/http's error for a request that is
 // malformed has no type to know it by.
 func sendable(req *http.Request, err error) bool {
-	if s := req.URL.Scheme; s != "http" && s != "https" {
-		// Another scheme is for a base that knows it, and fails with an error
-		// of the network when it does.
+	if s := req.URL.Scheme; s != "http" && s != "https" || req.URL.Host == "" {
+		// Another scheme, or no host, is for a base that knows what to do with
+		// it, and fails with an error of the network when it does.
 		return isA[net.Error](err)
 	}
 	if !isToken(methodOf(req)) || req.Header == nil {

@@ -17,8 +17,9 @@ import (
 //
 // Zero is literal in every field: MaxRetries 0 is no retry, MaxDelay 0 is no
 // wait, a timeout of 0 is no timeout. So the zero Policy adds nothing, and
-// [New] with it behaves as its base does. Most programs start from a preset,
-// [Headless], [Standard] or [Transfer], and change fields.
+// [New] with it behaves as its base does, but that an error comes inside an
+// [*Error]: look for its cause with [errors.As] and [errors.Is]. Most programs
+// start from a preset, [Headless], [Standard] or [Transfer], and change fields.
 //
 // A Policy is copied by [New] and [WithPolicy]; its functions are called from
 // many goroutines at once and must allow that.

@@ -103,17 +103,11 @@ func (p Policy) settled() *Policy {
 	return &p
 }
 
-// validateURL refuses what no transport could send.
+// validateURL refuses a request without a URL. Scheme and host are the base's
+// business: it may put in its own.
 func validateURL(req *http.Request) error {
-	u := req.URL
-	if u == nil {
+	if req.URL == nil {
 		return &InvalidError{"URL", "the request has none"}
-	}
-	if u.Scheme == "" {
-		return &InvalidError{"URL", "no scheme"}
-	}
-	if u.Host == "" && (u.Scheme == "http" || u.Scheme == "https") {
-		return &InvalidError{"URL", "no host"}
 	}
 	return nil
 }
