@@ -67,12 +67,7 @@ func (e *Error) Temporary() bool {
 
 // RetryAfter is how long to wait, from the last response on, before another
 // call makes sense: see [Report.RetryAfter].
-func (e *Error) RetryAfter() (time.Duration, bool) {
-	if e.Report == nil {
-		return 0, false
-	}
-	return e.Report.RetryAfter()
-}
+func (e *Error) RetryAfter() (time.Duration, bool) { return e.Report.RetryAfter() }
 
 // Errors that a Transport makes itself.
 var (
@@ -166,12 +161,7 @@ func (e *StatusError) Error() string {
 }
 
 // RetryAfter is how long the response asked to wait: see [Report.RetryAfter].
-func (e *StatusError) RetryAfter() (time.Duration, bool) {
-	if e.Report == nil {
-		return 0, false
-	}
-	return e.Report.RetryAfter()
-}
+func (e *StatusError) RetryAfter() (time.Duration, bool) { return e.Report.RetryAfter() }
 
 // Retryable reports whether the failure may heal, as the policy judged it. It
 // does not say that the request may be repeated: a write without a key that

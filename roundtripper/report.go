@@ -83,8 +83,11 @@ type Report struct {
 // RetryAfter is what the last response asked for, as the call read it: the
 // server's own figure, cut off at MaxDelay under [ClampRetryAfter]. Where an open
 // breaker refused the call it is the time until its next trial. ok is false if
-// nothing was asked for.
+// nothing was asked for, nor is it of a nil Report.
 func (r *Report) RetryAfter() (d time.Duration, ok bool) {
+	if r == nil {
+		return 0, false
+	}
 	return r.retryAfter, r.hasRetryAfter
 }
 

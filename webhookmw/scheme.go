@@ -130,8 +130,8 @@ func (r *rules) sign(h http.Header, key []byte, deliveryID string, at time.Time,
 
 // Sign sets the headers of a delivery on h: it signs body in the default scheme ([Signed]), v1 and v2, with the text of
 // secret as the key and at, in whole seconds, as the timestamp. Each attempt of a delivery is signed anew, under the
-// same delivery ID. Sign does not check secret and deliveryID, which every receiver does; [Scheme.Sign] does. For a delivery
-// ID that is a Unix time of ten digits, alone or before a dot, it sends no v2, which would be the v1 of another body:
+// same delivery ID. Sign does not check secret, deliveryID and at, which every receiver does; [Scheme.Sign] does. For a
+// delivery ID that is a Unix time of ten digits, alone or before a dot, it sends no v2, which would be the v1 of another body:
 // receivers refuse the delivery, and nobody can make use of it.
 func Sign(h http.Header, secret string, deliveryID string, at time.Time, body []byte) {
 	signed.sign(h, []byte(secret), deliveryID, at, body)

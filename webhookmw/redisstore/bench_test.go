@@ -18,18 +18,18 @@ import (
 // rememberer takes note of a delivery.
 type rememberer struct {
 	name string
-	make func(s *redisstore.Store, client *redis.Client, prefix string) func(context.Context, webhookmw.Claim) error
+	make func(s *redisstore.Store, client redis.UniversalClient, prefix string) func(context.Context, webhookmw.Claim) error
 }
 
 // setNX is what a receiver does that only wants to know whether it saw a delivery before: no lease, no owner, no event, no
 // signature.
 var rememberers = []rememberer{
-	{"set-nx", func(_ *redisstore.Store, client *redis.Client, prefix string) func(context.Context, webhookmw.Claim) error {
+	{"set-nx", func(_ *redisstore.Store, client redis.UniversalClient, prefix string) func(context.Context, webhookmw.Claim) error {
 		return func(ctx context.Context, c webhookmw.Claim) error {
 			return client.SetArgs(ctx, "{"+prefix+"}"+string(c.Key[:]), "", redis.SetArgs{Mode: "NX", TTL: c.Retain}).Err()
 		}
 	}},
-	{"claim+complete", func(s *redisstore.Store, _ *redis.Client, _ string) func(context.Context, webhookmw.Claim) error {
+	{"claim+complete", func(s *redisstore.Store, _ redis.UniversalClient, _ string) func(context.Context, webhookmw.Claim) error {
 		return func(ctx context.Context, c webhookmw.Claim) error {
 			if _, err := s.Claim(ctx, c); err != nil {
 				return err

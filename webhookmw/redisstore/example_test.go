@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 	"net/http"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -15,6 +16,8 @@ func Example() {
 	client := redis.NewUniversalClient(&redis.UniversalOptions{
 		Addrs:                 []string{"redis-1:6379", "redis-2:6379", "redis-3:6379"},
 		ContextTimeoutEnabled: true,
+		// What the client waits for a server that is gone, when it looks for the one that took over.
+		DialTimeout: time.Second, DialerRetries: 1, ReadTimeout: time.Second, WriteTimeout: time.Second,
 	})
 	defer client.Close()
 	store, err := redisstore.New(client, redisstore.Config{Prefix: "orders"})

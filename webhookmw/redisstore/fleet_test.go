@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/rebound-go/rebound/webhookmw"
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) {
 // receiver is one of the three processes. Its handler counts the event under a key beside the store's, and takes a moment
 // before and after, for the kills to fall into.
 func receiver() (webhookmw.Store, http.Handler) {
-	client := redis.NewClient(&redis.Options{Addr: address(), ContextTimeoutEnabled: true})
+	client := connect()
 	prefix := os.Getenv(prefixVar)
 	s, err := redisstore.New(client, redisstore.Config{Prefix: prefix, Timeout: 5 * time.Second})
 	if err != nil {

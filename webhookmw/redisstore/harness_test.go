@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,12 +19,20 @@ import (
 	"github.com/rebound-go/rebound/webhookmw/redisstore"
 )
 
-// address is where the Redis of the tests listens.
+// address is where the Redis of the tests listens. Several, with commas between them, are nodes of a cluster or, where
+// REBOUND_REDIS_MASTER names a master, its sentinels.
 func address() string {
 	if addr := os.Getenv("REBOUND_REDIS_ADDR"); addr != "" {
 		return addr
 	}
 	return "127.0.0.1:6379"
+}
+
+// connect returns a client of the Redis of the tests.
+func connect() redis.UniversalClient {
+	return redis.NewUniversalClient(&redis.UniversalOptions{
+		Addrs: strings.Split(address(), ","), MasterName: os.Getenv("REBOUND_REDIS_MASTER"), ContextTimeoutEnabled: true,
+	})
 }
 
 // missing skips the test, and fails it where everything has to be there.
@@ -42,20 +51,37 @@ func newClient(t testing.TB, addr string) *redis.Client {
 }
 
 // shared is a client of the Redis of the tests and a prefix of the caller's own, which is emptied at the end.
-func shared(t testing.TB) (*redis.Client, string) {
+func shared(t testing.TB) (redis.UniversalClient, string) {
 	t.Helper()
-	client := newClient(t, address())
+	client := connect()
+	t.Cleanup(func() { client.Close() })
 	if err := client.Ping(context.Background()).Err(); err != nil {
 		missing(t, "no Redis at %s (REBOUND_REDIS_ADDR): %v", address(), err)
 	}
 	prefix := "rebound-test-" + rand.Text()
 	t.Cleanup(func() {
-		keys := client.Scan(context.Background(), 0, "{"+prefix+"}*", 1000).Iterator()
-		for keys.Next(context.Background()) {
-			client.Unlink(context.Background(), keys.Val())
+		for _, key := range stored(t, client, prefix) {
+			client.Unlink(context.Background(), key)
 		}
 	})
 	return client, prefix
+}
+
+// stored returns the keys under the prefix. In a cluster they are all in one node.
+func stored(t testing.TB, client redis.UniversalClient, prefix string) (keys []string) {
+	t.Helper()
+	var scanner redis.Cmdable = client
+	if cluster, ok := client.(*redis.ClusterClient); ok {
+		node, err := cluster.MasterForKey(context.Background(), "{"+prefix+"}")
+		require.NoError(t, err)
+		scanner = node
+	}
+	found := scanner.Scan(context.Background(), 0, "{"+prefix+"}*", 1000).Iterator()
+	for found.Next(context.Background()) {
+		keys = append(keys, found.Val())
+	}
+	require.NoError(t, found.Err())
+	return keys
 }
 
 func newStore(t testing.TB, client redis.UniversalClient, config redisstore.Config) *redisstore.Store {

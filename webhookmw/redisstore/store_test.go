@@ -91,8 +91,7 @@ func TestKeysExpire(t *testing.T) {
 		"d" + string(working.Key[:]): time.Hour + time.Minute, "s" + string(working.Signature[:]): time.Hour,
 		"s" + string(released.Signature[:]): time.Hour,
 	}
-	keys, err := client.Keys(t.Context(), "{"+prefix+"}*").Result()
-	require.NoError(t, err)
+	keys := stored(t, client, prefix)
 	require.Len(t, keys, len(want))
 	for _, key := range keys {
 		ttl, err := client.PTTL(t.Context(), key).Result()

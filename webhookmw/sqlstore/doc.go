@@ -88,9 +88,9 @@
 // a plain INSERT of an ID. A million deliveries a day, remembered for a day, are some 1.0 GB.
 //
 // Each delivery is two commits, each of which waits for the disk, beside a plain INSERT's one, and comes to a quarter of
-// its rate with Transactional, and a third without: 4,700 or 6,400 deliveries a second beside 18,500, with a p99 of 9 or 7 ms beside
-// 4 ms, from 16 goroutines on a machine of 2 cores that ran the server too. A twin that waits, or a duplicate, commits
-// once, if its signature is new; beyond that it only reads.
+// its rate with Transactional, and a third without: 4,700 or 6,400 deliveries a second beside 18,500, with a p99 of 9 or
+// 7 ms beside 4 ms, from 16 goroutines on a machine of 2 cores that ran the server too. A twin that waits, or a duplicate,
+// commits once, if its signature is new; beyond that it only reads.
 //
 // Call Expire about once a minute from any of the receivers, or have pg_cron run such a statement:
 //
